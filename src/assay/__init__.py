@@ -30,9 +30,11 @@ if TYPE_CHECKING:
         UnknownLabel,
         UnpairedRows,
     )
-    from assay.inference.direct_tests import adjust, agreement, plan_size, test
+    from assay.inference.direct_tests import agreement, test
     from assay.inference.estimates import Estimate, Interval
     from assay.inference.findings import Finding
+    from assay.inference.multiplicity import adjust
+    from assay.inference.power import plan_size
     from assay.measures.catalogue import measure, measures
     from assay.rows.files.formats import Reading
     from assay.rows.limits import Limits
@@ -88,7 +90,7 @@ _HOMES = {
     "Record": "assay.assess.record.record",
     "ScoreSettings": "assay.assess.arguments",
     "TestSettings": "assay.assess.arguments",
-    "adjust": "assay.inference.direct_tests",
+    "adjust": "assay.inference.multiplicity",
     "agreement": "assay.inference.direct_tests",
     "assess": "assay.assess.assess",
     "compare": "assay.assess.compare.compare",
@@ -99,7 +101,7 @@ _HOMES = {
     "merge": "assay.assess.merge",
     "measure": "assay.measures.catalogue",
     "measures": "assay.measures.catalogue",
-    "plan_size": "assay.inference.direct_tests",
+    "plan_size": "assay.inference.power",
     "scorer": "assay.assess.sklearn_scorer",
     "test": "assay.inference.direct_tests",
 }

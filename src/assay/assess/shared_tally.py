@@ -13,7 +13,6 @@ from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.task import Tally
 from assay.core.text import counted, quoted
-from assay.fairness.settings import CROSSED, split_level
 from assay.tally.base import digest
 from assay.tally.by_group import Grouped
 
@@ -97,6 +96,8 @@ def given_away(name: str, hidden: Mapping[str, Sequence[Label]], factors: Mappin
     False
     """
     import numpy as np
+
+    from assay.fairness.settings import CROSSED, split_level
 
     parts = name.split(CROSSED)
     if len(parts) < 2 or not all(part in factors for part in parts):  # noqa: PLR2004  a crossing

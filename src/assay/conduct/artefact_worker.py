@@ -8,6 +8,8 @@ An estimator that is not fitted yet is fitted on the training rows first, by wha
 from __future__ import annotations
 
 import csv
+import importlib
+import importlib.util
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -56,11 +58,9 @@ def _typed(values: Sequence[str]) -> Any:  # noqa: ANN401  a column
 def _features(inputs: Mapping[str, Any], wanted: Sequence[str] | None) -> Any:  # noqa: ANN401
     """A frame where pandas is there, because pipelines may ask for columns by name; else a matrix."""
     names = list(inputs if wanted is None or not set(wanted) <= set(inputs) else wanted)
-    try:
-        import pandas as pd
-    except ImportError:
+    if importlib.util.find_spec("pandas") is None:
         return np.column_stack([inputs[name] for name in names])
-    frame = pd.DataFrame({name: inputs[name] for name in names})
+    frame = importlib.import_module("pandas").DataFrame({name: inputs[name] for name in names})
     return frame if wanted is not None else frame.to_numpy()
 
 

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -16,10 +15,9 @@ from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed, visible
 from assay.inference.declare import Significance
 from assay.inference.intervals.rater_intervals import told
-from assay.inference.multiplicity import CORRECTIONS, correction
-from assay.inference.power import POWER, rows_for_limit, rows_for_mcnemar
+from assay.inference.multiplicity import FAILURES
 from assay.measures.rater_coefficients import Weighting, cohen, fleiss, gwet, krippendorff, weights
-from assay.rows.columns import coded
+from assay.rows.columns import Coded, coded
 from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
 from assay.tally.labels.confusion import Confusion
 from assay.tally.labels.ratings import Ratings
@@ -33,7 +31,6 @@ from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs, Sam
 if TYPE_CHECKING:
     from assay.inference.findings import Finding
 
-FAILURES: Final = (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError)
 TWO: Final = 2
 
 
@@ -272,23 +269,6 @@ def check_level(level: object) -> None:
         raise PlanError("value-out-of-domain", what, where="level", known="between 0 and 1", fix="give 0.95")
 
 
-def adjust(p: Iterable[float], method: str = "holm") -> list[float]:
-    """Correct p values for being several: holm, bonferroni, sidak, benjamini-hochberg, benjamini-yekutieli.
-
-    >>> adjust([0.01, 0.02, 0.03, 0.005], method="holm")
-    [0.03, 0.04, 0.04, 0.02]
-    """
-    name = correction(method)
-    try:
-        values = [math.nan if isinstance(x, np.ma.core.MaskedConstant) else float(x) for x in p]
-    except (*FAILURES,) as error:
-        raise PlanError("value-not-finite", "p values are numbers", found=visible(error), fix="give a list") from error
-    if not all(0 <= x <= 1 for x in values):
-        wrong = next(x for x in values if not 0 <= x <= 1)
-        raise PlanError("value-out-of-domain", f"{wrong!r} is not a p value", known="0 to 1", fix="give p values only")
-    return CORRECTIONS[name](values)
-
-
 def agreement(
     ratings: Mapping[str, object] | Sequence[object],
     *,
@@ -313,12 +293,7 @@ def agreement(
     if len(columns) < TWO or len(sizes) != 1:
         found = f"{counted(len(columns), 'rater')}, {listed(sorted(sizes))} items"
         raise RowsError("rows-unmatched", "agreement needs two raters of the same items", found=found, fix=_RATINGS)
-    said = [
-        [None if column.missing is not None and column.missing[row] else column.label(int(code) - column.offset)
-         for row, code in enumerate(column.codes.tolist())]
-        for column in columns
-    ]  # fmt: skip
-    cells = Counter(zip(*said, strict=True))
+    cells = Counter(zip(*map(_said, columns), strict=True))
     tally = _ratings(cells, order)
     pairs = {key: n for key, n in cells.items() if None not in key}
     out: dict[str, dict[str, object]] = {}
@@ -337,6 +312,15 @@ def agreement(
     return out
 
 
+def _said(column: Coded) -> list[Label | None]:
+    """What a rater said of each item, None where nothing."""
+    labels: list[Label | None] = [column.label(int(code) - column.offset) for code in column.codes.tolist()]
+    missing = () if column.missing is None else np.flatnonzero(column.missing).tolist()
+    for row in missing:
+        labels[row] = None
+    return labels
+
+
 _RATINGS: Final = 'give a column for each rater: {"reader 1": ["a", "b"], "reader 2": ["a", "a"]}'
 
 
@@ -348,67 +332,3 @@ def _ratings(cells: Mapping[tuple[Label | None, ...], int], order: Sequence[Labe
         strange = listed(sorted(seen - set(order), key=str))
         raise RowsError("label-not-declared", f"{strange} is not among the ordered labels", fix="list every label")
     return Ratings.from_cells(cells, labels=order)
-
-
-def plan_size(
-    *,
-    expected: float | None = None,
-    limit: float | None = None,
-    difference: float | None = None,
-    disagree: float | None = None,
-    width: float | None = None,
-    level: float = 0.95,
-    power: float = POWER,
-) -> int:
-    """How many rows to collect before there are any; of a share such as recall, rows of its denominator.
-
-    expected, limit: rows for the interval of a share to lie on its side of a limit
-    expected, width: rows for the interval of a share to be no wider
-    difference, disagree: rows for McNemar's test of two models, given the share of rows on which one alone is right
-
-    >>> plan_size(expected=0.9, limit=0.85), plan_size(difference=0.05, disagree=0.15)
-    (363, 469)
-    """
-    for name, share in (("level", level), ("power", power)):
-        if not isinstance(share, (int, float)) or not 0 < share < 1:
-            raise PlanError(
-                "value-out-of-domain", f"{name} = {share!r} is not a chance", known="0 to 1", fix="give 0.95"
-            )
-    given = {key: one for key, one in (("expected", expected), ("limit", limit), ("difference", difference),
-                                       ("disagree", disagree), ("width", width)) if one is not None}  # fmt: skip
-    if not all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in given.values()):
-        raise PlanError("value-out-of-domain", "shares are numbers", found=listed(given.values()), fix="give 0.9")
-    if set(given) == {"expected", "limit"}:
-        return rows_for_limit(given["expected"], given["limit"], level, power)
-    if set(given) == {"difference", "disagree"}:
-        return rows_for_mcnemar(given["difference"], given["disagree"], level, power)
-    if set(given) == {"expected", "width"}:
-        return _rows_for_width(given["expected"], given["width"], level)
-    raise PlanError(
-        "role-missing",
-        "what is planned for is not clear",
-        found=listed(given) or "nothing",
-        known="expected and limit; expected and width; difference and disagree",
-        fix="assay.plan_size(expected=0.9, limit=0.85)",
-    )
-
-
-def _rows_for_width(share: float, width: float, level: float) -> int:
-    """The fewest rows whose Wilson interval is no wider, if the share comes out as expected."""
-    from assay.inference.intervals.proportion import normal_quantile
-
-    if not (0 <= share <= 1 and 0 < width < 1):
-        raise PlanError("value-out-of-domain", "a share lies in 0 to 1, and so does a width", fix="give 0.9 and 0.05")
-    z = normal_quantile((1 + level) / 2)
-
-    def wide(n: int) -> bool:
-        half = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-        return bool(2 * half > width)
-
-    low, high = 1, 1
-    while wide(high):
-        low, high = high, high * 2
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (middle + 1, high) if wide(middle) else (low, middle)
-    return low

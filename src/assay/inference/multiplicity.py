@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias
 
 from assay.core.errors import PlanError
@@ -11,6 +12,8 @@ from assay.core.text import nearest, visible
 from assay.inference.findings import Adjusted, Finding
 
 Corrected: TypeAlias = list[float]
+FAILURES: Final = (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError)
+"""What somebody else's object raises that is not what it was taken for."""
 
 
 def bonferroni(p: Sequence[float]) -> Corrected:
@@ -116,6 +119,23 @@ def correction(name: str) -> str:
         known=", ".join(known),
         fix=f'did you mean "{close}"?' if close else "choose one of them",
     )
+
+
+def adjust(p: Iterable[float], method: str = "holm") -> list[float]:
+    """Correct p values for being several: holm, bonferroni, sidak, benjamini-hochberg, benjamini-yekutieli.
+
+    >>> adjust([0.01, 0.02, 0.03, 0.005], method="holm")
+    [0.03, 0.04, 0.04, 0.02]
+    """
+    name = correction(method)
+    try:
+        values = [math.nan if type(x).__name__ == "MaskedConstant" else float(x) for x in p]
+    except FAILURES as error:
+        raise PlanError("value-not-finite", "p values are numbers", found=visible(error), fix="give a list") from error
+    if not all(0 <= x <= 1 for x in values):
+        wrong = next(x for x in values if not 0 <= x <= 1)
+        raise PlanError("value-out-of-domain", f"{wrong!r} is not a p value", known="0 to 1", fix="give p values only")
+    return CORRECTIONS[name](values)
 
 
 def adjusted(findings: Sequence[Finding], by: str = "holm") -> list[Finding]:

@@ -7,6 +7,7 @@ import math
 from typing import Final
 
 from assay.core.errors import PlanError
+from assay.core.text import listed
 from assay.core.values import Undefined
 from assay.inference.findings import Real
 from assay.inference.intervals.proportion import normal_quantile
@@ -119,3 +120,65 @@ def _between(value: float, low: float, high: float, name: str, *, closed: bool =
             known=f"{low:g} to {high:g}",
             fix="correct it",
         )
+
+
+def plan_size(
+    *,
+    expected: float | None = None,
+    limit: float | None = None,
+    difference: float | None = None,
+    disagree: float | None = None,
+    width: float | None = None,
+    level: float = 0.95,
+    power: float = POWER,
+) -> int:
+    """How many rows to collect before there are any; of a share such as recall, rows of its denominator.
+
+    expected, limit: rows for the interval of a share to lie on its side of a limit
+    expected, width: rows for the interval of a share to be no wider
+    difference, disagree: rows for McNemar's test of two models, given the share of rows on which one alone is right
+
+    >>> plan_size(expected=0.9, limit=0.85), plan_size(difference=0.05, disagree=0.15)
+    (363, 469)
+    """
+    for name, share in (("level", level), ("power", power)):
+        if not isinstance(share, (int, float)) or not 0 < share < 1:
+            raise PlanError(
+                "value-out-of-domain", f"{name} = {share!r} is not a chance", known="0 to 1", fix="give 0.95"
+            )
+    given = {key: one for key, one in (("expected", expected), ("limit", limit), ("difference", difference),
+                                       ("disagree", disagree), ("width", width)) if one is not None}  # fmt: skip
+    if not all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in given.values()):
+        raise PlanError("value-out-of-domain", "shares are numbers", found=listed(given.values()), fix="give 0.9")
+    if set(given) == {"expected", "limit"}:
+        return rows_for_limit(given["expected"], given["limit"], level, power)
+    if set(given) == {"difference", "disagree"}:
+        return rows_for_mcnemar(given["difference"], given["disagree"], level, power)
+    if set(given) == {"expected", "width"}:
+        return _rows_for_width(given["expected"], given["width"], level)
+    raise PlanError(
+        "role-missing",
+        "what is planned for is not clear",
+        found=listed(given) or "nothing",
+        known="expected and limit; expected and width; difference and disagree",
+        fix="assay.plan_size(expected=0.9, limit=0.85)",
+    )
+
+
+def _rows_for_width(share: float, width: float, level: float) -> int:
+    """The fewest rows whose Wilson interval is no wider, if the share comes out as expected."""
+    if not (0 <= share <= 1 and 0 < width < 1):
+        raise PlanError("value-out-of-domain", "a share lies in 0 to 1, and so does a width", fix="give 0.9 and 0.05")
+    z = normal_quantile((1 + level) / 2)
+
+    def wide(n: int) -> bool:
+        half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+        return bool(2 * half > width)
+
+    low, high = 1, 1
+    while wide(high):
+        low, high = high, high * 2
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if wide(middle) else (low, middle)
+    return low

@@ -54,19 +54,15 @@ def drafted(path: str, given: dict[str, Any]) -> str:
     if asks:
         _introduced(path, opened)
     models = [Drafted.of(text) for text in given.get("models") or ("model",)]
-    answers = all(model.file is not None for model in models)
     truth = _column("truth", given.get("truth"), columns, asks=asks)
     roles: dict[str, str] = {"truth": truth}
-    own = {} if answers else _own_columns(given, columns, asks=asks)
-    called = own.get("predicted")
-    labels = _labels(opened, truth, *([called] if called else []))
+    own = _own_columns(given, columns, models, asks=asks)
+    labels = _labels(opened, truth, *(own[role] for role in own if role == "predicted"))
     positive = _positive(given.get("positive"), labels, asks=asks)
     if asks:
         _ask_further(given, columns)
     given["time"] = given.get("time") or _dates(opened)
-    for name in OPTIONAL:
-        if given.get(name) is not None:
-            roles[name] = _column(name, given[name], columns, asks=False)
+    roles |= {name: _column(name, given[name], columns, asks=False) for name in OPTIONAL if given.get(name)}
     identity = {name: given.get(name) or _asked(name, asks=asks) for name in ("title", "assessor")}
     filled: dict[str, Any] = {
         "plan": {name: value for name, value in identity.items() if value},
@@ -77,19 +73,16 @@ def drafted(path: str, given: dict[str, Any]) -> str:
     }
     if positive is not None:
         filled["task"]["positive"] = positive
-    for option, (section, key) in {"groups": ("fairness", "groups"), "measures": ("metrics", "measures")}.items():
-        if given.get(option):
-            filled[section] = {key: list(given[option])}
-    if given.get("channels"):
-        filled["channels"] = {"other": list(given["channels"])}
     _fill_training(path, filled, given, columns)
     for text in given.get("estimators") or ():
         describe_estimator(filled, text)
     return template(filled) if given.get("full") else short_template(filled)
 
 
-def _own_columns(given: dict[str, Any], columns: list[str], *, asks: bool) -> dict[str, str]:
-    """The columns of the test rows that hold predictions, or scores in their place."""
+def _own_columns(given: dict[str, Any], columns: list[str], models: list[Drafted], *, asks: bool) -> dict[str, str]:
+    """The columns of the test rows that hold predictions, or scores in their place; none where models have files."""
+    if all(model.file is not None for model in models):
+        return {}
     own = {role: given[role] for role in ("predicted", "score") if given.get(role) is not None}
     if not own or "predicted" in own:
         own["predicted"] = _column("predicted", given.get("predicted"), columns, asks=asks)
@@ -159,6 +152,11 @@ def _fill_training(test: str, filled: dict[str, Any], given: dict[str, Any], col
     """Splits before the test, the features they share, what models were trained on, and what this machine tells."""
     from assay.rows.files.file import open_file
 
+    for option, (section, key) in {"groups": ("fairness", "groups"), "measures": ("metrics", "measures")}.items():
+        if given.get(option):
+            filled[section] = {key: list(given[option])}
+    if given.get("channels"):
+        filled["channels"] = {"other": list(given["channels"])}
     for role in ("train", "validation"):
         if given.get(role):
             filled["data"][role] = _split(test, given[role])

@@ -69,7 +69,7 @@ class Group(click.Group):
 @click.option("--assessor", help="Who answers for the plan.")
 @click.option("--out", "-o", type=click.Path(), help="The plan file [default: standard output]")
 def init(predictions: str | None, *, test: str | None, out: str | None, **given: Any) -> None:  # noqa: ANN401
-    """Write a plan for test rows with predictions; at a terminal it asks what it cannot know."""
+    """Write a commented plan for a file of predictions; at a terminal it asks what it cannot know."""
     from assay.app.commands.init_command import asked_place, drafted, somebody_asked
 
     if (predictions is None) == (test is None):

@@ -133,9 +133,7 @@ def judged(
     text = q.plan.justifications.get(row.id)
     reply = text if q.signed(text) else None
     parts: list[Evidence] = []
-    condition = None if row.when is None else applies(row.when, q, uses)
-    if outside_scope(q) and row.clause.startswith(("6", "Annex")):
-        condition = Applies(holds=False, why=f"it is about classification, and the task is {q.kind}")
+    condition = _condition(row, q, uses)
     if condition is not None and condition.holds is False:
         parts.append(_presupposed(row, "n/a", condition.why))
         return Judged(row=row, verdict="n/a", says=condition.why, evidence=tuple(parts), answer=reply)
@@ -156,6 +154,13 @@ def judged(
     verdict = combined([(one.kind, one.verdict) for one in parts])
     said = why([(one.verdict, one.says) for one in parts], verdict)
     return Judged(row=row, verdict=verdict, says=said, evidence=tuple(parts), answer=reply)
+
+
+def _condition(row: Row, q: Inquiry, uses: Sequence[Use]) -> Applies | None:
+    """Whether a row applies; None where it always does."""
+    if outside_scope(q) and row.clause.startswith(("6", "Annex")):
+        return Applies(holds=False, why=f"it is about classification, and the task is {q.kind}")
+    return None if row.when is None else applies(row.when, q, uses)
 
 
 def _presupposed(row: Row, verdict: Verdict, says: str) -> Evidence:
