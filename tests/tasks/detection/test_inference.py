@@ -8,6 +8,10 @@ import pytest
 
 import assay
 from assay.assess.record.verification import verify
+from assay.inference.intervals.interval_choice import Wanted
+from assay.measures.declare import parse
+from assay.tasks.detection import TASK
+from assay.tasks.detection.intervals import HalfSamples, count_freedom
 from tests.tasks.detection.reference import random_scenes
 
 SETTINGS = assay.IntervalSettings(draws=100)
@@ -125,3 +129,15 @@ def test_sites_merge_and_criteria_decide():
     assert str(both.accept("map >= 0.01").decisions.verdict) == "pass"
     assert str(both.accept("map >= 0.99").decisions.verdict) == "fail"
     assert both.by_unit["1"].keys() == {"precision", "recall", "errors"}
+
+
+def test_rare_classes_lower_the_degrees_of_freedom():
+    truth, found = random_scenes(5, images=40, classes=2)
+    rare = [o for o in truth["annotations"] if o["category_id"] == 2]
+    kept = {o["image_id"] for o in rare[:3]}
+    few = {**truth, "annotations": [o for o in truth["annotations"] if o["category_id"] == 1 or o["image_id"] in kept]}
+    for content, below in ((truth, False), (few, True)):
+        tally = assay.detection(content, found).counts
+        halves = HalfSamples(tally, Wanted(level=0.95, draws=200))
+        free = count_freedom([halves], parse("map", TASK.registry))
+        assert (2 <= free < 39) if below else free == 39

@@ -9,6 +9,7 @@ import pytest
 import assay
 from assay.core.errors import AssayError
 from assay.inference.intervals.hurdle import hurdle_interval
+from assay.tasks.segmentation.intervals import NEAR_ONE
 from assay.tasks.segmentation.thresholds import choose_threshold
 from tests.tasks.segmentation.masks import random_masks
 
@@ -63,3 +64,12 @@ def test_a_threshold_is_chosen_by_the_highest_median_dice():
     assert assay.segmentation(truth=truth, predicted=soft, threshold=chosen)["dice"].value > 0.9
     with pytest.raises(AssayError, match="no training mask"):
         choose_threshold([np.zeros((3, 3))], [np.zeros((3, 3))])
+
+
+def test_nothing_is_added_at_one_where_no_image_comes_near_it():
+    low = np.linspace(0.4, 0.8, 12)
+    plain, bounded = (hurdle_interval(low, 0.95, near=near) for near in (0.0, NEAR_ONE))
+    assert bounded.high < plain.high
+    assert bounded.low < low.mean() < bounded.high
+    high = np.append(low, 0.96)
+    assert hurdle_interval(high, 0.95, near=NEAR_ONE) == hurdle_interval(high, 0.95)
