@@ -304,11 +304,9 @@ def _scored_cells(source: Source, counted_: Counted, settings: Settings, lost: i
 
 def _aware(locate: Locate, kinds: dict[str, str | None]) -> Locate:
     """Looks labels up by the type their column has, when booleans and 0/1 were put together."""
-
-    def found(role: str, label: Label | None) -> str:
-        return locate(role, bool(label) if kinds.get(role) == "boolean" and label is not None else label)
-
-    return found
+    return lambda role, label: locate(
+        role, bool(label) if kinds.get(role) == "boolean" and label is not None else label
+    )
 
 
 def _without_missing(counted_: Counted, settings: Settings, source: Source) -> tuple[Cells, Census]:
@@ -361,9 +359,8 @@ def _one_kind(cells: Cells, kinds: dict[str, str | None], source: Source) -> tup
 
 def _confusion(cells: Cells, settled: Classes, weighted: bool) -> Confusion:  # noqa: FBT001
     pairs = {(cast("Label", t), cast("Label", p)): weight for (t, p), (_, weight) in cells.items()}
-    return Confusion.from_cells(
-        pairs, labels=settled.labels, rows=sum(rows for rows, _ in cells.values()), weighted=weighted
-    )
+    rows = sum(count for count, _ in cells.values())
+    return Confusion.from_cells(pairs, labels=settled.labels, rows=rows, weighted=weighted)
 
 
 def _grouped(
@@ -382,15 +379,12 @@ def _grouped(
         for (level, *pair), found in cells.items():
             if None not in pair:
                 by_level.setdefault(level, {})[tuple(pair)] = found
-        order: list[Label | None] = [
-            *in_order(level for level in by_level if level is not None),
-            *([None] if None in by_level else []),
-        ]
+        named: list[Label | None] = [*in_order(level for level in by_level if level is not None)]
         missing = MISSING
         while missing in by_level:  # somebody's own level may be called so
             missing = f"({missing})"
         factors[name] = {}
-        for level in order:
+        for level in named + [None] * (None in by_level):
             confusion = _confusion(_one_kind(by_level[level], kinds, source)[0], settled, counted_.weighted)
             shown = missing if level is None else level
             part = scores.get(name, {}).get(shown)

@@ -93,13 +93,8 @@ def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, An
         arguments[role.name] = value
     known = [*(role.name for role in task.roles), *(option.name for option in task.options), *COMMON]
     demand_names(task.name, arguments, known)
-    own = {option.name for option in task.options} | {role.name for role in task.roles}
-    check_kinds({name: value for name, value in arguments.items() if name not in own})
-    for role in task.roles:
-        _check_role(role.name, arguments.get(role.name), role.holds)
-    options = {option.name: _option_value(option, arguments) for option in task.options}
-    settled = [option for option in task.options if option.settle is not None and options[option.name] is None]
-    options |= {option.name: cast("Any", option.settle)(options) for option in settled}
+    _check_values(task, arguments)
+    options = _settle_options(task, arguments)
     missing = arguments.get("missing") or "error"
     reading = arguments.get("reading") or Reading()
     group, data = name_factors(arguments.get("group")), arguments.get("data")
@@ -117,16 +112,34 @@ def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, An
         engine=arguments.get("engine"),
         progress=monotonic(reading.progress),
     )
-    silent = {
-        option.name for option in task.options
-        if option.only_with not in (None, *request.given) and options[option.name] == option.default
-    }  # fmt: skip
     settings = TaskSettings(
         wanted=intervals.wanted(arguments.get("level", 0.95)),
         measures=choose_measures(arguments.get("measures"), cast("Registry[Measure]", task.registry)),
-        options={name: value for name, value in request.options.items() if name not in silent},
+        options={**_stated_options(task, request), "missing": missing},
     )
     return TaskCall(task=task, request=request, settings=settings)
+
+
+def _check_values(task: Task, arguments: Mapping[str, Any]) -> None:
+    own = {option.name for option in task.options} | {role.name for role in task.roles}
+    check_kinds({name: value for name, value in arguments.items() if name not in own})
+    for role in task.roles:
+        _check_role(role.name, arguments.get(role.name), role.holds)
+
+
+def _settle_options(task: Task, arguments: Mapping[str, Any]) -> dict[str, object]:
+    """Every option as it was stated, or as it follows from the others."""
+    options = {option.name: _option_value(option, arguments) for option in task.options}
+    settled = [option for option in task.options if option.settle is not None and options[option.name] is None]
+    return options | {option.name: cast("Any", option.settle)(options) for option in settled}
+
+
+def _stated_options(task: Task, request: Request) -> dict[str, object]:
+    """The options that say something: not those of a role that is missing, unless they were stated."""
+    return {
+        option.name: request.options[option.name] for option in task.options
+        if option.only_with in (None, *request.given) or request.options[option.name] != option.default
+    }  # fmt: skip
 
 
 COLUMNS: Final = ("truth", "predicted", "score")
