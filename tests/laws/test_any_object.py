@@ -23,7 +23,7 @@ PLAIN = st.recursive(
 )  # fmt: skip
 ANY = PLAIN | st.integers(0, SIZE - 1).map(lambda place: objects()[place])
 ANY |= st.integers(0, len(columns()) - 1).map(lambda place: columns()[place])
-QUICK = settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=20)
+QUICK = settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=12)
 FINE = ("value", "refused")
 
 
@@ -65,7 +65,7 @@ def test_any_object_for_any_argument_of_conduct(data):
         assay.conduct(**{**given_, key: value})
 
 
-@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=20)
+@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=12)
 @given(option=st.sampled_from(OPTIONS), text=st.text(max_size=12) | st.sampled_from(["nan", "-1", "1e999", "=", "a:b"]))
 def test_any_text_for_any_option_of_the_command_line(option, text, tmp_path_factory):
     folder = tmp_path_factory.mktemp("any")

@@ -198,7 +198,9 @@ def _are_names(value: object) -> bool:
 
 
 def _are_labels(value: object) -> bool:
-    plain = isinstance(value, (list, tuple, range, np.ndarray)) or hasattr(value, "to_list")
+    if isinstance(value, (list, tuple)):
+        return all(_is_label(label) or is_real(label) for label in value)
+    plain = isinstance(value, (range, np.ndarray)) or hasattr(value, "to_list")
     return plain and np.ndim(cast("Any", value)) == 1
 
 

@@ -11,7 +11,7 @@ from assay.assess.controls.data.association import associated, quantile_cells
 from assay.assess.controls.data.dataset_contents import guessed_by
 from assay.assess.controls.evidence import Inquiry
 from assay.core.text import counted, figure, phrases
-from assay.core.traits import FUND, TS4213
+from assay.core.traits import TS4213
 from assay.core.values import Undefined
 from assay.fairness.feasibility import check_unawareness
 from assay.inference.intervals.auc import area_interval
@@ -76,7 +76,7 @@ def proxies(q: Inquiry) -> Iterator[Outcome]:
 @control(
     "CHK-UNAWARE",
     looks_for="features that name a group of people, or stand for one",
-    clause=FUND("fairness"),
+    clause=TS4213("5.3.2"),
     passes_when="no feature names a declared group, and none is associated with it as a stand-in would be",
     lacks="groups of people",
 )
