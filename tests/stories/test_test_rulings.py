@@ -116,11 +116,12 @@ def test_c09_a_comparison_with_a_perfect_ranking_names_its_fallback():
     scored = {"A": [0.1, 0.2, 0.3, 0.7, 0.8, 0.9], "B": [0.1, 0.8, 0.3, 0.7, 0.2, 0.9]}
     c = assay.compare(truth=[0, 0, 0, 1, 1, 1], score=scored)
     found = c["delong"]
-    assert found.test == "area_difference"
+    assert (found.test, found.effect.interval.method) == ("auroc_permutation", "square-and-add of both areas")
     assert found.effect.interval.low < 0 < found.effect.interval.high
     assert found.p > 0.05
     page = str(c)
-    assert "Square-and-add test" in page
+    assert "swaps of ranks" in page
+    assert "squared and added" in " ".join(page.split())
     assert "DeLong's variance is too small or 0" in " ".join(page.split())
 
 

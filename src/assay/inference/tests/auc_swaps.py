@@ -18,7 +18,7 @@ from assay.inference.declare import significance
 from assay.inference.findings import Finding
 from assay.inference.resampling import SEED, stream
 from assay.inference.tail_probabilities import Tail
-from assay.inference.tests.auc_near_one import AGREES, judged_areas
+from assay.inference.tests.auc_near_one import AGREES, METHOD, judged_areas
 from assay.inference.tests.delong import too_few
 from assay.tally.paired.joint_scores import PairedScores
 
@@ -32,6 +32,7 @@ SOURCE: Final = (
     Source("Venkatraman and Begg 1996", "section 2"),
     EXTENSION,
 )
+NEAR_ONE: Final = "a model ranks nearly every pair right or wrong, and DeLong's variance is too small or 0 there"
 NULL: Final = "the ranks that A and B give a row can be swapped"
 
 
@@ -55,8 +56,9 @@ def auroc_permutation(t: PairedScores, *, level: float = 0.95, draws: int = DRAW
         return plain
     chance, note = _chance(terms, times, draws, seed)
     kept = tuple(one.removesuffix(f"; {AGREES}") for one in plain.notes)
-    gap = plain.effect.value
-    return plain.said(chance=chance, statistic=gap, statistic_name="difference", notes=(note, *kept))
+    gap, ends = plain.effect.value, plain.effect.interval
+    near = (NEAR_ONE,) if ends is not None and ends.method == METHOD else ()
+    return plain.said(chance=chance, statistic=gap, statistic_name="difference", notes=(note, *near, *kept))
 
 
 @significance(

@@ -59,7 +59,7 @@ def test_a_perfect_model_is_compared_by_the_intervals_of_both_areas():
     low, high = recovered(1.0, alone, 2 / 3, (other.low, other.high))
     assert (found.effect.interval.low, found.effect.interval.high) == (low, high)
     assert "square-and-add" in found.effect.interval.method
-    assert "taken to be 0" in found.notes[1]
+    assert "taken to be 0" in found.notes[2]
     assert found.p > 0.05
     assert low < 0 < high
     assert any(one.test == "delong" for one in c.answers[0].choice.refused)
