@@ -21,7 +21,6 @@ from pyarrow import feather
 
 from assay.core.errors import AssayError, EngineError, PlanError, RowsError
 from assay.rows.engines.duckdb_engine import connect, quote_literal
-from assay.rows.files import file as files
 from assay.rows.files.csv_shape import Body
 from assay.rows.files.file import open_file
 from assay.rows.files.formats import Reading
@@ -372,7 +371,3 @@ def test_a_file_with_flipped_bits_is_read_or_refused_and_always_noticed_by_its_p
             with pytest.raises(AssayError) as caught:
                 open_file(tmp_path / name, Reading(sha256=pin))
             assert caught.value.code == "digest-mismatch"
-
-
-def test_every_public_name_of_the_module_is_there():
-    assert all(hasattr(files, name) for name in files.__all__)
