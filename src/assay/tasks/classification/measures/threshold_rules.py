@@ -59,7 +59,7 @@ def cost_ratio(t: Ranked, *, cost_fp: float, cost_fn: float) -> Chosen:
 def target_recall(t: Ranked, *, recall: float) -> Chosen:
     """The highest threshold that finds at least a share of the positives."""
     _, y = _rates(t)
-    return _last(t, y >= _target(recall), y, f"the highest threshold with a recall of at least {recall:g}")
+    return _last(t, y >= _target(recall), y, f"the highest threshold with a recall of at least {figure(recall)}")
 
 
 def target_specificity(t: Ranked, *, specificity: float) -> Chosen:
@@ -68,7 +68,7 @@ def target_specificity(t: Ranked, *, specificity: float) -> Chosen:
     x, _ = corners(t)
     left = (float(t.negatives) - x) / float(t.negatives)  # 1 - 9/10 would be a little less than the 1/10 asked for
     kept = left >= _target(specificity)
-    return _first(t, kept, left, f"the lowest threshold with a specificity of at least {specificity:g}")
+    return _first(t, kept, left, f"the lowest threshold with a specificity of at least {figure(specificity)}")
 
 
 def target_precision(t: Ranked, *, precision: float) -> Chosen:
@@ -80,11 +80,11 @@ def target_precision(t: Ranked, *, precision: float) -> Chosen:
     if not kept.any():
         raise RowsError(
             "target-not-reached",
-            f"no threshold reaches a precision of {precision:g}",
+            f"no threshold reaches a precision of {figure(precision)}",
             found=f"the highest is {figure(float(right.max()))}",
             fix="ask for less, or choose in another way",
         )
-    return _first(t, kept, right, f"the lowest threshold with a precision of at least {precision:g}")
+    return _first(t, kept, right, f"the lowest threshold with a precision of at least {figure(precision)}")
 
 
 def largest_f(t: Ranked, *, beta: float = 1.0) -> Chosen:
