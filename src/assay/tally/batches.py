@@ -51,6 +51,8 @@ class Batches:
     progress: Callable[[int, int], None] | None = None
     read: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
+    by_unit: bool = False
+    """Whether rows come in the order of their units, so that their numbers are not those of the table."""
 
     def __enter__(self) -> Self:
         """Keep the table open."""
@@ -91,6 +93,7 @@ class Batches:
         """Add the partial tallies of all batches; with `unit`, a kernel sees all rows of a unit at once."""
         if self.table.spark is not None:
             return self._run_on_spark(kernel, tally, unit)
+        self.by_unit = unit is not None
         batches = self._clean(self.table.chunks(unit))
         whole = batches if unit is None else keep_units_whole(batches, unit)
         return run_kernel(kernel, whole, workers=workers, by=by)
@@ -148,7 +151,9 @@ class Batches:
         first = 0 if opened is None else opened.first_line
         word = "index" if opened is None else "row"
         shown = "; ".join(
-            f"{counted(count, 'row')}: {what} ({word} {', '.join(f'{row + first:,}' for row in rows)}"
+            f"{counted(count, 'row')}: {what}"
+            if self.by_unit
+            else f"{counted(count, 'row')}: {what} ({word} {', '.join(f'{row + first:,}' for row in rows)}"
             f"{', ...' if count > len(rows) else ''})"
             for what, (count, rows) in faults.items()
         )

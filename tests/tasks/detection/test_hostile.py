@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import assay
@@ -177,3 +179,12 @@ def test_unknown_rules_and_masks_without_boxes_are_refused():
         assay.detection(scene([(1, 1, BOX)]), [], profile="imagenet")
     with pytest.raises(AssayError, match="masks"):
         assay.detection(scene([(1, 1, BOX)]), [{"image_id": 1, "category_id": 1, "segmentation": {}, "score": 1.0}])
+
+
+def test_a_box_without_an_image_is_refused_without_a_row_that_sorting_moved(tmp_path):
+    columns = {"image": [1, None, 2], "label": [1, 1, 1], "score": [None, 0.5, 0.6]}
+    table = pa.table(columns | {corner: [1.0, 2.0, 3.0] for corner in "xywh"})
+    pq.write_table(table, tmp_path / "boxes.parquet")
+    with pytest.raises(AssayError) as caught:
+        assay.detection(data=str(tmp_path / "boxes.parquet"))
+    assert caught.value.found == "1 row: image is missing"
