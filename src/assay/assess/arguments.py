@@ -6,7 +6,8 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import (
     TYPE_CHECKING,
@@ -275,6 +276,8 @@ def _rename(arguments: dict[str, Any], known: Collection[str]) -> None:
         if arguments.get("unit") is not None:
             raise PlanError("role-clash", "unit and subject are two names of one role", fix="give unit=... only")
         arguments["unit"] = arguments.pop("subject")
+    if isinstance(arguments.get("measures"), (AbstractSet, Iterator)):
+        arguments["measures"] = list(arguments["measures"])
     labels = arguments.get("labels")
     if "labels" in known and hasattr(labels, "tolist") and _are_labels(labels):
         arguments["labels"] = cast("Any", labels).tolist()
