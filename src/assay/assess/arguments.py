@@ -8,7 +8,8 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields, is_dataclass, replace
 from os import PathLike
 from types import MappingProxyType
@@ -264,6 +265,8 @@ def _rename(arguments: dict[str, Any], known: Collection[str]) -> None:
         if arguments.get("unit") is not None:
             raise PlanError("role-clash", "unit and subject are two names of one role", fix="give unit=... only")
         arguments["unit"] = arguments.pop("subject")
+    if isinstance(arguments.get("measures"), (AbstractSet, Iterator)):
+        arguments["measures"] = list(arguments["measures"])
     labels = arguments.get("labels")
     if "labels" in known and hasattr(labels, "tolist") and _are_labels(labels):
         arguments["labels"] = cast("Any", labels).tolist()
