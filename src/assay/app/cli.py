@@ -126,10 +126,10 @@ def demo(*, task: str | None, out: str, opens: bool | None, as_json: bool, quiet
     from assay.app.commands.report_command import Output
     from assay.app.demo import demo_assessments
 
-    found, command = demo_assessments(task, Path(out), quiet=quiet)
-    Output(out=out, as_json=as_json, quiet=quiet).finish(found, f"{command}   # then with a file of your own")
+    assessments, command = demo_assessments(task, Path(out), quiet=quiet)
+    Output(out=out, as_json=as_json, quiet=quiet).finish(assessments, f"{command}   # then with a file of your own")
     if opens or (opens is None and not quiet and _desktop()):
-        click.launch(str(Path(out) / list(found)[-1].replace(" ", "-") / "report.html"))
+        click.launch(str(Path(out) / list(assessments)[-1].replace(" ", "-") / "report.html"))
 
 
 def _desktop() -> bool:

@@ -46,30 +46,30 @@ def demo_assessments(task: str | None, folder: Path, *, quiet: bool) -> tuple[di
     from assay.app.commands.run_command import run_file
 
     if task in (None, "classification"):
-        found, commands = {}, []
+        assessments, commands = {}, []
         for name, path, given in demo_files():
-            found[name] = run_file(path, quiet=quiet, **given)
+            assessments[name] = run_file(path, quiet=quiet, **given)
             commands.append(_command("", [_lay(path, folder / name)], given))
-        return found, commands[0]
+        return assessments, commands[0]
     if task == "fairness":
         return _fairness(folder / "compas")
     from assay.assess.task_assessment import assess_task
     from assay.core.task import find_task
 
     declared = find_task(str(task))
-    found, commands = {}, []
+    assessments, commands = {}, []
     for example in declared.examples:
         with as_file(files(f"assay.tasks.{declared.name}") / "examples") as bundled:
             more = {name: list(part) if name == "group" else part for name, part in _stated(example).items() if part}
             given = {name: _place(bundled, value) for name, value in example.given.items()}
             data = {} if example.data is None else {"data": str(bundled / example.data)}
-            found[example.name] = assess_task(declared.name, **given, **data, **more, **example.options)
+            assessments[example.name] = assess_task(declared.name, **given, **data, **more, **example.options)
             beside = folder / example.name.replace(" ", "-")
             paths = [] if example.data is None else [_lay(bundled / example.data, beside)]
             typed = {name: _lay(bundled / str(value), beside) if (bundled / str(value)).is_file() else value
                      for name, value in example.given.items()}  # fmt: skip
             commands.append(_command(declared.name, paths, typed | dict(example.options) | more))
-    return found, commands[0]
+    return assessments, commands[0]
 
 
 def _stated(example: Example) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def _sources() -> dict[Path, str]:
 @cache
 def _raised(path: Path, kinds: frozenset[str]) -> dict[str, set[str]]:
     """Code -> the classes it is raised with in a module."""
-    found: dict[str, set[str]] = {}
+    classes_by_code: dict[str, set[str]] = {}
     nodes = list(ast.walk(ast.parse(_sources()[path])))
     calls = [node for node in nodes if isinstance(node, ast.Call) and node.args]
     raising = [call for call in calls if ast.unparse(call.func) in kinds]
@@ -55,8 +55,8 @@ def _raised(path: Path, kinds: frozenset[str]) -> dict[str, set[str]]:
     loose = _codes([*handed, *(node for node in nodes if isinstance(node, ast.IfExp))])
     for call in raising:
         for code in _codes([call.args[0]]) or loose:
-            found.setdefault(code, set()).add(ast.unparse(call.func))
-    return found
+            classes_by_code.setdefault(code, set()).add(ast.unparse(call.func))
+    return classes_by_code
 
 
 def _codes(nodes: Iterable[ast.AST]) -> set[str]:

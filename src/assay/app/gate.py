@@ -60,13 +60,13 @@ def gated(paths: Sequence[str], options: dict[str, Any], *, quiet: bool) -> dict
         raise PlanError("role-missing", "a margin needs a reference", where="--against", fix="--against RECORD")
     found, reference = _opened(paths, against, options, quiet=quiet)
     out = {}
-    for name, one in found.items():
-        wanted = [*accept, *([] if margin is None else _usual(one, margin))]
+    for name, assessment in found.items():
+        wanted = [*accept, *([] if margin is None else _usual(assessment, margin))]
         if wanted:
             called = None if against is None else Path(against).name
-            out[name] = one.accept(*wanted, against=reference, name=called, correction=correction or "holm")
-        elif len(one.decisions):
-            out[name] = one
+            out[name] = assessment.accept(*wanted, against=reference, name=called, correction=correction or "holm")
+        elif len(assessment.decisions):
+            out[name] = assessment
         else:
             raise _nothing_asked(against)
     return out
@@ -166,23 +166,23 @@ def _compared(new: str, reference: str, options: dict[str, Any]) -> Comparison:
     )
 
 
-def _of_comparison(found: Comparison, against: str | None) -> tuple[dict[str, Assessment], Against]:
+def _of_comparison(comparison: Comparison, against: str | None) -> tuple[dict[str, Assessment], Against]:
     """The first model of a comparison, held against the second on the same rows."""
-    if found.paired is None or len(found.models) != 2 or against is not None:  # noqa: PLR2004  a pair
+    if comparison.paired is None or len(comparison.models) != 2 or against is not None:  # noqa: PLR2004  a pair
         raise PlanError(
             "comparison-needs",
             "a gate takes a comparison of the labels of two models, which is its own reference",
-            found=f"{len(found.models)} models" + ("" if found.paired is not None else " without labels"),
+            found=f"{len(comparison.models)} models" + ("" if comparison.paired is not None else " without labels"),
             fix="assay compare NEW REFERENCE --id COLUMN, then gate that Record without --against",
         )
-    settings = Settings(wanted=Wanted(level=found.asked.level, seed=found.asked.seed))
-    tally = found.paired
+    settings = Settings(wanted=Wanted(level=comparison.asked.level, seed=comparison.asked.seed))
+    tally = comparison.paired
     new = Assessment(
         CLASSIFICATION,
-        Classified(confusion=tally.confusion(tally.models[0]), positive=found.positive),
+        Classified(confusion=tally.confusion(tally.models[0]), positive=comparison.positive),
         settings,
-        census=found.census,
-        notes=found.notes,
+        census=comparison.census,
+        notes=comparison.notes,
         data={"from": f"{visible(tally.models[0])}, on the rows of {visible(tally.models[1])}"},
     )
-    return {"": new}, Paired(tally=tally, positive=found.positive)
+    return {"": new}, Paired(tally=tally, positive=comparison.positive)

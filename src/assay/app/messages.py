@@ -50,12 +50,12 @@ def colour(*, error: bool = False) -> bool:
     return stream is not None and stream.isatty() and "NO_COLOR" not in os.environ
 
 
-def tell_summary(found: Result) -> None:
+def tell_summary(result: Result) -> None:
     """What an assessment or a comparison found."""
     from assay.report.render.terminal import summary
 
     width = shutil.get_terminal_size((100, 24)).columns
-    tell(summary(found.record, width=width, colour=colour()).rstrip("\n"))
+    tell(summary(result.record, width=width, colour=colour()).rstrip("\n"))
 
 
 def tell_name(name: str) -> None:
@@ -64,10 +64,10 @@ def tell_name(name: str) -> None:
     tell(click.style(ruled, bold=True) if colour() else ruled)
 
 
-def tell_end(found: Iterable[Result], written: Iterable[Path], next_command: str) -> None:
+def tell_end(results: Iterable[Result], written: Iterable[Path], next_command: str) -> None:
     """The lines a run ends with: what was decided, and for who looks on, where the report is and the next command."""
     tell("")
-    for line in dict.fromkeys(line for result in found for line in _verdict(result.record)):
+    for line in dict.fromkeys(line for result in results for line in _verdict(result.record)):
         tell_line(f"verdict  {line}")
     paths = list(written)
     for path in paths[:1]:

@@ -50,14 +50,16 @@ class Evaluator:
         from mlflow.tracking import MlflowClient
 
         options = arrange(**_options(evaluator_config or {}))
-        found = assay.assess(truth=np.asarray(dataset.labels_data), predicted=_predicted(dataset, model), **options)
-        metrics = dict(_metrics(found))
+        assessment = assay.assess(
+            truth=np.asarray(dataset.labels_data), predicted=_predicted(dataset, model), **options
+        )
+        metrics = dict(_metrics(assessment))
         client = MlflowClient()
         for name, value in metrics.items():
             client.log_metric(run_id, name, value)
         with TemporaryDirectory(prefix="assay-") as folder:
             for name in FILES:
-                client.log_artifact(run_id, str(found.report(Path(folder) / name)), artifact_path=FOLDER)
+                client.log_artifact(run_id, str(assessment.report(Path(folder) / name)), artifact_path=FOLDER)
         return EvaluationResult(metrics=metrics, artifacts={})
 
 
@@ -81,9 +83,9 @@ def _options(config: Mapping[str, Any]) -> dict[str, Any]:
     return dict(config)
 
 
-def _metrics(found: assay.Assessment) -> Iterator[tuple[str, float]]:
+def _metrics(assessment: assay.Assessment) -> Iterator[tuple[str, float]]:
     """Values that are numbers; MLflow has no place for a reason, so what is undefined is in the Record only."""
-    for name in found:
-        one = found[name]
+    for name in assessment:
+        one = assessment[name]
         ends = {f"assay.{name}": one.value, f"assay.{name}.low": one.low, f"assay.{name}.high": one.high}
         yield from ((key, value) for key, value in ends.items() if value is not None and isfinite(value))

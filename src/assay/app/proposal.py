@@ -212,7 +212,7 @@ def _scores_of(columns: Sequence[Seen], truth: Seen) -> list[str]:
         if fits == set(fnmatch.filter([column.name for column in columns], f"{head}_*")):
             share = all(column.share for column in columns if column.name in fits)
             return ["--score", f"{head}_*", *(kind if share else [])]
-    one = next((column for column in columns if column.measured and fits_role(column.name, "score")), None)
-    if one is None or len(truth.values) != 2:  # noqa: PLR2004  two classes
+    score_column = next((column for column in columns if column.measured and fits_role(column.name, "score")), None)
+    if score_column is None or len(truth.values) != 2:  # noqa: PLR2004  two classes
         return []
-    return ["--score", one.name, *(kind if one.share else [])]
+    return ["--score", score_column.name, *(kind if score_column.share else [])]

@@ -284,13 +284,16 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
         other = copy(self)
         for name_ in ("record", "decisions"):
             other.__dict__.pop(name_, None)
-        held = self._accepted
-        against = reference_to(self, against, name) or (None if held is None else held.against)
-        every = {
+        acceptance = self._accepted
+        against = reference_to(self, against, name) or (None if acceptance is None else acceptance.against)
+        criteria_by_text = {
             str(one): one
-            for one in (*(held.criteria if held is not None else ()), *(read(text, self.measures) for text in criteria))
+            for one in (
+                *(acceptance.criteria if acceptance is not None else ()),
+                *(read(text, self.measures) for text in criteria),
+            )
         }
-        other._accepted = accepted(self, tuple(every.values()), against, correction)  # noqa: SLF001
+        other._accepted = accepted(self, tuple(criteria_by_text.values()), against, correction)  # noqa: SLF001
         return other
 
     def restated(self, settings: Any) -> Assessment:  # noqa: ANN401
@@ -355,7 +358,7 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
                 )
             rows, contract = record["rows"], find_task(record["task"])
             stated = {**record, **record["plan"]}
-            found = cls(
+            assessment = cls(
                 contract,
                 contract.read_tally(tallies, stated),
                 contract.read_settings(record["plan"], record.get("labels", ())),
@@ -368,23 +371,23 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
                 found_in=record["environment"],
                 evidence=_evidence_of(record),
             )
-            found._take_values(record.get("estimates", ()))
+            assessment._take_values(record.get("estimates", ()))
             if "fairness_asked" in record["plan"]:
                 from assay.fairness import FairnessSettings
 
-                found._fairness = FairnessSettings.from_json(record["plan"]["fairness_asked"])
-            found._accepted = restored(record, found)
+                assessment._fairness = FairnessSettings.from_json(record["plan"]["fairness_asked"])
+            assessment._accepted = restored(record, assessment)
             if "comparisons" in tallies:
                 from assay.assess.decide.plan_results import restored_standing
 
-                found._standing = restored_standing(record, found)
+                assessment._standing = restored_standing(record, assessment)
         except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
             raise RecordError(
                 "record-unreadable",
                 f"a part of the Record is missing or malformed: {error}",
                 fix="restore the file from its source",
             ) from error
-        return found
+        return assessment
 
 
 def _evidence_of(record: Record) -> dict[str, Any]:

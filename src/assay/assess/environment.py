@@ -42,11 +42,11 @@ def environment(limits: Limits | None = None) -> dict[str, Any]:
 @cache
 def build() -> str:
     """A digest of this program's own source, by which a Record tells whether the very same one computes it again."""
-    here, found = Path(__file__).parents[1], hashlib.sha256()
+    here, source_hash = Path(__file__).parents[1], hashlib.sha256()
     for path in sorted(one for one in here.rglob("*") if one.suffix in (".py", ".toml") and one.is_file()):
-        found.update(f"{path.relative_to(here).as_posix()}\0".encode())
-        found.update(path.read_bytes().replace(b"\r\n", b"\n"))
-    return found.hexdigest()[:16]
+        source_hash.update(f"{path.relative_to(here).as_posix()}\0".encode())
+        source_hash.update(path.read_bytes().replace(b"\r\n", b"\n"))
+    return source_hash.hexdigest()[:16]
 
 
 @cache

@@ -42,17 +42,17 @@ def differences(levels: Mapping[Label, Estimates], factor: str, settings: Settin
         if measure.family == "counts":
             continue
         estimates = [levels[name][measure.title] for name in names]
-        found = heterogeneity(estimates, seed=settings.wanted.seed)
-        if found is None:
+        spread = heterogeneity(estimates, seed=settings.wanted.seed)
+        if spread is None:
             continue
-        lowest, highest = ((names[i], float(estimates[i].value or 0.0)) for i in (found.lowest, found.highest))
+        lowest, highest = ((names[i], float(estimates[i].value or 0.0)) for i in (spread.lowest, spread.highest))
         out.append(
             Difference(
                 factor=factor,
-                found=found,
+                found=spread,
                 lowest=lowest,
                 highest=highest,
-                left_out=tuple(names[i] for i in found.left_out),
+                left_out=tuple(names[i] for i in spread.left_out),
             )
         )
     return out

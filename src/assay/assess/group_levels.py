@@ -55,19 +55,19 @@ class ListedLevels:
 
     def estimates(self, done: Callable[[], None]) -> list[Estimate]:
         """The estimates, some levels at a time; what they were drawn from is forgotten before the next."""
-        views, found = list(self._levels.values()), []
+        views, level_estimates = list(self._levels.values()), []
         size = FEW if len(views) <= MOST_LEVELS else MANY
         for start in range(0, len(views), size):
             block = views[start : start + size]
             block[0].work_out(block, self._measures(block[0]))
             for view in block:
                 if self._short:
-                    found += [view[measure.title] for measure in self._measures(view)]
+                    level_estimates += [view[measure.title] for measure in self._measures(view)]
                     done()
                 else:
-                    found += view.listed(done)
+                    level_estimates += view.listed(done)
                 view.release()
-        return found
+        return level_estimates
 
     def _measures(self, view: Estimates) -> list[Measure]:
         return [m for m in view.measures if not self._short or m.name in self._leading]

@@ -109,11 +109,11 @@ def _check_mergeable(first: _Opened, other: _Opened) -> None:
 def _told_apart(opened: Sequence[_Opened]) -> tuple[str, dict[Label, Tally]]:
     """One table a site, if every part has a name or is itself made of sites; merging merged parts keeps their sites."""
     named: list[tuple[Label, Tally]] = []
-    for one in opened:
-        if one.assessment.sites is not None:
-            named += one.assessment.grouped.factors[one.assessment.sites].items()
-        elif one.site is not None:
-            named.append((one.site, one.assessment.counts))
+    for part in opened:
+        if part.assessment.sites is not None:
+            named += part.assessment.grouped.factors[part.assessment.sites].items()
+        elif part.site is not None:
+            named.append((part.site, part.assessment.counts))
         else:
             return SITE, {}
     levels = dict(named)
@@ -125,7 +125,7 @@ def _told_apart(opened: Sequence[_Opened]) -> tuple[str, dict[Label, Tally]]:
             fix="give each site's rows once, and each site a name of its own",
         )
     factor = SITE
-    while any(factor in one.assessment.grouped.without(one.assessment.sites).factors for one in opened):
+    while any(factor in part.assessment.grouped.without(part.assessment.sites).factors for part in opened):
         factor = f"merged {factor}"  # the rows had a group of this name already
     return factor, levels
 
@@ -134,10 +134,10 @@ def _given_twice(opened: Sequence[_Opened]) -> tuple[str, ...]:
     """Equal tallies may be chance in tiny parts; more often one file was given twice."""
     seen: dict[str, str] = {}
     notes = []
-    for one in opened:
-        before = seen.setdefault(one.assessment.counts.digest(), one.called)
-        if before is not one.called:
-            notes.append(f"{before} and {one.called} have the same counts: were the same rows given twice?")
+    for part in opened:
+        before = seen.setdefault(part.assessment.counts.digest(), part.called)
+        if before is not part.called:
+            notes.append(f"{before} and {part.called} have the same counts: were the same rows given twice?")
     return tuple(notes)
 
 

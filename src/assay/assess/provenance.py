@@ -76,16 +76,16 @@ def origins(
 
 def about(source: Source, roles: Roles, reading: Reading | None) -> dict[str, Any]:
     """Where the rows come from, as the plan of a Record says it."""
-    told: dict[str, Any] = {
+    provenance: dict[str, Any] = {
         "from": source.where,
         "columns": {role: c for role, c in (roles.named() | _id_named(roles)).items() if isinstance(c, str)},
     }
     name, files = origin(source)
     if isinstance(source, FrameSource) and source.opened is not None and source.opened.format != FRAME:
-        told |= {"from": name, "format": source.opened.format} | ({"files": files} if files else {})
-        told |= {"reading": list(source.opened.notes)} if source.opened.notes else {}
+        provenance |= {"from": name, "format": source.opened.format} | ({"files": files} if files else {})
+        provenance |= {"reading": list(source.opened.notes)} if source.opened.notes else {}
     if source.join is not None:
-        told |= {"join": source.join.to_json()}
+        provenance |= {"join": source.join.to_json()}
     if reading is not None:
-        told |= {what: text for what in _SELECTED if (text := getattr(reading, what)) is not None}
-    return told
+        provenance |= {what: text for what in _SELECTED if (text := getattr(reading, what)) is not None}
+    return provenance

@@ -35,7 +35,7 @@ class Scorer:
         wanted = parse(self.measure)
         labels = _labels(estimator, y)
         positive = self._positive(wanted, labels)
-        found = assess(
+        estimate = assess(
             truth=np.asarray(y),
             **_answers(estimator, X, wanted, labels, positive),
             labels=labels,
@@ -45,13 +45,13 @@ class Scorer:
             # Only the value is used, so no draws are spent on its interval.
             intervals=IntervalSettings(cells="delta", undefined=self.undefined),
         )[self.measure]
-        if found.value is None:
+        if estimate.value is None:
             raise RowsError(
                 "measure-undefined",
-                f"{wanted.name} has no value on these rows: {found.reason}",
+                f"{wanted.name} has no value on these rows: {estimate.reason}",
                 fix="larger or stratified folds, or for an average undefined='zero' or 'skip'",
             )
-        return -found.value if wanted.better is Better.LOWER else found.value
+        return -estimate.value if wanted.better is Better.LOWER else estimate.value
 
     def __repr__(self) -> str:
         """As it is typed."""

@@ -61,25 +61,25 @@ def run(
 ) -> dict[str, list[Outcome]]:
     """Every model in every fold; finished folds are kept in the folder, and taken from there."""
     todo = [(model, i) for i in range(len(folds)) for model in estimators]  # all models meet a fold before the next
-    found: dict[tuple[str, int], Outcome] = {}
-    keep: Callable[[tuple[str, int], Outcome], None] = found.__setitem__
+    outcomes: dict[tuple[str, int], Outcome] = {}
+    keep: Callable[[tuple[str, int], Outcome], None] = outcomes.__setitem__
     if folder is not None:
         kept = Kept(folder, {"data": data_digest(data.x, data.y, data.labels, data.positive), "seed": seed})
         prints = {model: fingerprint(model, one) for model, one in estimators.items()}
         keys = {(model, i): kept.key(prints[model], folds[i]) for model, i in todo}
         loaded = {unit: kept.load(unit[0], folds[unit[1]], keys[unit]) for unit in todo}
-        found |= {unit: outcome for unit, outcome in loaded.items() if outcome is not None}
+        outcomes |= {unit: outcome for unit, outcome in loaded.items() if outcome is not None}
 
         def keep(unit: tuple[str, int], outcome: Outcome) -> None:
             kept.save(unit[0], folds[unit[1]], keys[unit], outcome)
-            found[unit] = outcome
+            outcomes[unit] = outcome
 
-    left = [unit for unit in todo if unit not in found]
+    left = [unit for unit in todo if unit not in outcomes]
     failed: dict[tuple[str, int], Trouble] = {}
     going = (
         unit for unit in left if not failed
     )  # after a failure nothing new is begun; what runs is finished and kept
-    with _bar(len(todo), len(found)) as tell:
+    with _bar(len(todo), len(outcomes)) as tell:
         for unit, outcome in _outcomes(estimators, data, folds, going, seed=seed, jobs=jobs):
             if isinstance(outcome, Trouble):
                 failed[unit] = outcome
@@ -89,7 +89,7 @@ def run(
     if failed:
         model, i = first = min(failed, key=left.index)
         raise _failed(model, folds[i], failed[first], kept=folder is not None)
-    return {model: [found[model, i] for i in range(len(folds))] for model in estimators}
+    return {model: [outcomes[model, i] for i in range(len(folds))] for model in estimators}
 
 
 def _outcomes(
@@ -182,23 +182,23 @@ def _scores(fitted: Any, asked: Any, data: Data) -> tuple[NDArray[np.float64] | 
         return None, None
     if any(value == "ovo" for name, value in fitted.get_params().items() if name.endswith("decision_function_shape")):
         return None, None  # one column for each pair of classes
-    found = np.asarray(ask(asked), dtype=np.float64)
+    scores = np.asarray(ask(asked), dtype=np.float64)
     known = numbered(fitted.classes_, "classes", data.labels)
-    if not np.isfinite(found).all():
+    if not np.isfinite(scores).all():
         raise RowsError("score-not-finite", "a score is not finite", fix="repair the estimator")
     if kind == "probability":
-        if found.min() < -ROUNDING or found.max() > 1 + ROUNDING:
+        if scores.min() < -ROUNDING or scores.max() > 1 + ROUNDING:
             raise RowsError("score-out-of-range", "a probability lies outside 0 to 1", fix="repair the estimator")
-        found = np.clip(found, 0.0, 1.0)
-    if found.ndim == 1 and len(known) == len(data.labels) == 2 and data.positive is not None:  # noqa: PLR2004
+        scores = np.clip(scores, 0.0, 1.0)
+    if scores.ndim == 1 and len(known) == len(data.labels) == 2 and data.positive is not None:  # noqa: PLR2004
         ahead = data.labels[int(known[1])] == data.positive
-        return (found if ahead else -found)[:, np.newaxis], kind
-    if found.ndim != 2 or found.shape[1] != len(known):  # noqa: PLR2004  one column for each pair, for instance
+        return (scores if ahead else -scores)[:, np.newaxis], kind
+    if scores.ndim != 2 or scores.shape[1] != len(known):  # noqa: PLR2004  one column for each pair, for instance
         return None, None
     if kind == "any" and len(known) < len(data.labels):
         return None, None  # a class that was not trained on has no score; as a probability it has 0
-    whole = np.zeros((len(found), len(data.labels)))
-    whole[:, known] = found
+    whole = np.zeros((len(scores), len(data.labels)))
+    whole[:, known] = scores
     return whole, kind
 
 
@@ -208,16 +208,16 @@ def numbered(column: object, role: str, labels: Sequence[Label]) -> NDArray[np.i
     >>> numbered(["b", "a", "b"], "predictions", ("a", "b")).tolist()
     [1, 0, 1]
     """
-    held = coded(column, role)
-    if held.missing is not None and held.missing.any():
+    coded_column = coded(column, role)
+    if coded_column.missing is not None and coded_column.missing.any():
         raise RowsError(
             "missing-label",
-            f"{counted(int(held.missing.sum()), 'row')} without a label in {role}",
+            f"{counted(int(coded_column.missing.sum()), 'row')} without a label in {role}",
             where=role,
             fix="leave these rows out, or complete them",
         )
-    values, inverse = np.unique(held.codes, return_inverse=True)
-    names = [held.label(int(value) - held.offset) for value in values]
+    values, inverse = np.unique(coded_column.codes, return_inverse=True)
+    names = [coded_column.label(int(value) - coded_column.offset) for value in values]
     place = {label: i for i, label in enumerate(labels)}
     unknown = [name for name in names if name not in place]
     if unknown:
@@ -232,9 +232,9 @@ def numbered(column: object, role: str, labels: Sequence[Label]) -> NDArray[np.i
 
 def features(x: Any, rows: int) -> Any:  # noqa: ANN401  arrays, frames, sparse matrices, lists
     """Features in a form whose rows can be taken by number; as many rows as there are labels."""
-    held = x.tocsr() if hasattr(x, "tocsr") else x
-    shape = getattr(held, "shape", None)
-    n = int(shape[0]) if shape else len(held) if hasattr(held, "__len__") else None
+    feature_rows = x.tocsr() if hasattr(x, "tocsr") else x
+    shape = getattr(feature_rows, "shape", None)
+    n = int(shape[0]) if shape else len(feature_rows) if hasattr(feature_rows, "__len__") else None
     if n != rows:
         raise RowsError(
             "rows-unmatched",
@@ -242,7 +242,7 @@ def features(x: Any, rows: int) -> Any:  # noqa: ANN401  arrays, frames, sparse 
             where="X",
             fix="give one row of features for each label",
         )
-    return held
+    return feature_rows
 
 
 def taken(x: Any, places: NDArray[np.int64]) -> Any:  # noqa: ANN401
@@ -257,9 +257,9 @@ def taken(x: Any, places: NDArray[np.int64]) -> Any:  # noqa: ANN401
 def named(estimators: object) -> dict[str, Any]:
     """Estimators by name; those of a list are called by their class."""
     if isinstance(estimators, Mapping):
-        pairs = [(str(name), one) for name, one in estimators.items()]
+        pairs = [(str(name), estimator) for name, estimator in estimators.items()]
     elif isinstance(estimators, (list, tuple)):
-        pairs = [(type(one).__name__, one) for one in estimators]
+        pairs = [(type(estimator).__name__, estimator) for estimator in estimators]
     else:
         pairs = [(type(estimators).__name__, estimators)]
     names = [name for name, _ in pairs]
@@ -270,14 +270,14 @@ def named(estimators: object) -> dict[str, Any]:
             f"two estimators are called {listed(twice)}" if twice else "no estimators are given",
             fix='name them: {"shallow": ..., "deep": ...}',
         )
-    for name, one in pairs:
-        lacks = [what for what in ("fit", "predict", "get_params") if not callable(getattr(one, what, None))]
-        if lacks or isinstance(one, type):
+    for name, estimator in pairs:
+        lacks = [what for what in ("fit", "predict", "get_params") if not callable(getattr(estimator, what, None))]
+        if lacks or isinstance(estimator, type):
             raise PlanError(
                 "estimator-unfit",
-                f"{quoted(name)} is a class, not an estimator" if isinstance(one, type) else
+                f"{quoted(name)} is a class, not an estimator" if isinstance(estimator, type) else
                 f"{quoted(name)} has no {' and no '.join(lacks)}",
-                found=visible(repr(one)[:80]),
+                found=visible(repr(estimator)[:80]),
                 fix="give an estimator as scikit-learn has them, such as LogisticRegression()",
             )  # fmt: skip
     return dict(pairs)

@@ -74,14 +74,14 @@ class Kept:
         """The outcome, if it was finished in the same circumstances; what cannot be read counts as unfinished."""
         try:
             content = io.BytesIO(self.path(model, fold, key).read_bytes())
-            with np.load(content, allow_pickle=False) as held:
-                if str(held["key"]) != key or held["predicted"].shape != fold.test.shape:
+            with np.load(content, allow_pickle=False) as arrays:
+                if str(arrays["key"]) != key or arrays["predicted"].shape != fold.test.shape:
                     return None
-                kind = str(held["kind"])
-                fitting, predicting = held["seconds"].tolist()
+                kind = str(arrays["kind"])
+                fitting, predicting = arrays["seconds"].tolist()
                 return Outcome(
-                    predicted=held["predicted"],
-                    scores=held["scores"] if kind else None,
+                    predicted=arrays["predicted"],
+                    scores=arrays["scores"] if kind else None,
                     kind=kind or None,  # type: ignore[arg-type]
                     fitting=fitting,
                     predicting=predicting,
@@ -89,18 +89,18 @@ class Kept:
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             return None
 
-    def save(self, model: str, fold: Fold, key: str, found: Outcome) -> None:
+    def save(self, model: str, fold: Fold, key: str, outcome: Outcome) -> None:
         """Keep an outcome; the file appears whole or not at all."""
-        held = io.BytesIO()
+        buffer = io.BytesIO()
         np.savez_compressed(
-            held,
+            buffer,
             key=np.array(key),
-            predicted=found.predicted,
-            scores=np.zeros((0, 0)) if found.scores is None else found.scores,
-            kind=np.array(found.kind or ""),
-            seconds=np.array([found.fitting, found.predicting]),
+            predicted=outcome.predicted,
+            scores=np.zeros((0, 0)) if outcome.scores is None else outcome.scores,
+            kind=np.array(outcome.kind or ""),
+            seconds=np.array([outcome.fitting, outcome.predicting]),
         )
-        write_whole(self.path(model, fold, key), held.getvalue())
+        write_whole(self.path(model, fold, key), buffer.getvalue())
 
 
 def data_digest(*parts: object) -> str:
@@ -119,9 +119,9 @@ def fingerprint(name: str, estimator: Any) -> str:  # noqa: ANN401  anything wit
     from sklearn.base import clone
 
     fresh = clone(estimator)
-    told = hashlib.sha256()
+    hasher = hashlib.sha256()
     try:
-        told.update(str(joblib.hash(fresh, hash_name="sha1")).encode())
+        hasher.update(str(joblib.hash(fresh, hash_name="sha1")).encode())
     except Exception as error:  # whatever pickling may raise
         raise PlanError(
             "estimator-unfit",
@@ -131,8 +131,8 @@ def fingerprint(name: str, estimator: Any) -> str:  # noqa: ANN401  anything wit
         ) from error
     for part in [fresh, *fresh.get_params(deep=True).values()]:
         for code in _own_code(part):
-            _tell(told, code)
-    return told.hexdigest()
+            _tell(hasher, code)
+    return hasher.hexdigest()
 
 
 def _own_code(part: object) -> Iterable[CodeType]:
@@ -147,13 +147,13 @@ def _own_code(part: object) -> Iterable[CodeType]:
             yield from (one.__code__ for one in held if isinstance(one, FunctionType))
 
 
-def _tell(told: hashlib._Hash, code: CodeType) -> None:
-    told.update(code.co_code)
-    told.update(repr((code.co_names, code.co_varnames)).encode())
+def _tell(hasher: hashlib._Hash, code: CodeType) -> None:
+    hasher.update(code.co_code)
+    hasher.update(repr((code.co_names, code.co_varnames)).encode())
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            _tell(told, constant)
+            _tell(hasher, constant)
         elif isinstance(constant, frozenset):
-            told.update(repr(sorted(map(repr, constant))).encode())
+            hasher.update(repr(sorted(map(repr, constant))).encode())
         else:
-            told.update(repr(constant).encode())
+            hasher.update(repr(constant).encode())

@@ -39,25 +39,25 @@ class FoldTally:
     by_row: RowScores | None = None
 
     @classmethod
-    def of(cls, found: Outcome, truth: Places, labels: tuple[Label, ...], positive: Label | None) -> FoldTally:
+    def of(cls, outcome: Outcome, truth: Places, labels: tuple[Label, ...], positive: Label | None) -> FoldTally:
         """From the true classes of a test part, by number, and what a model answered."""
-        pairs, count = np.unique(truth * len(labels) + found.predicted, return_counts=True)
+        pairs, count = np.unique(truth * len(labels) + outcome.predicted, return_counts=True)
         confusion = Confusion.from_codes(labels, pairs // len(labels), pairs % len(labels), count, rows=len(truth))
-        if found.scores is None:
+        if outcome.scores is None:
             return cls(confusion=confusion, positive=positive)
         if positive is not None:
             own = labels.index(positive)
-            column = found.scores[:, own] if found.scores.shape[1] > 1 else found.scores[:, 0]
+            column = outcome.scores[:, own] if outcome.scores.shape[1] > 1 else outcome.scores[:, 0]
             named = (next(label for label in labels if label != positive), positive)
             scores = Scores.binary(column, truth == own, labels=named)
-            return cls(confusion=confusion, positive=positive, kind=found.kind, scores=scores)
+            return cls(confusion=confusion, positive=positive, kind=outcome.kind, scores=scores)
         return cls(
             confusion=confusion,
             positive=None,
-            kind=found.kind,
-            scores=Scores.per_class(found.scores, truth, labels),
-            ranks=Ranks.of(found.scores, truth),
-            by_row=RowScores.of(found.scores, truth) if found.kind == "probability" else None,
+            kind=outcome.kind,
+            scores=Scores.per_class(outcome.scores, truth, labels),
+            ranks=Ranks.of(outcome.scores, truth),
+            by_row=RowScores.of(outcome.scores, truth) if outcome.kind == "probability" else None,
         )
 
     def value(self, measure: Measure) -> Value:
@@ -68,12 +68,12 @@ class FoldTally:
                 f"{measure.name} speaks of one class, and there are {self.confusion.k}",
                 fix="ask for an average over the classes, such as f1_macro",
             )
-        found = self._value(measure)
-        if not isinstance(found, Undefined):
-            return found
+        result = self._value(measure)
+        if not isinstance(result, Undefined):
+            return result
         other = next((x for x in self.confusion.labels if x != self.positive), None)
         some = self.positive is not None
-        return found.named(
+        return result.named(
             positive=quoted(self.positive) if some else "any class", negative=quoted(other) if some else "any other"
         )
 
@@ -82,9 +82,9 @@ class FoldTally:
             return measure(self.confusion.binary(cast("Label", self.positive)))
         if not measure.from_scores:
             return measure(self.confusion.multiclass())
-        held = {Ranks: self.ranks, RowScores: self.by_row}.get(measure.takes, self.scores)
-        if held is None or self.scores is None:
+        tally = {Ranks: self.ranks, RowScores: self.by_row}.get(measure.takes, self.scores)
+        if tally is None or self.scores is None:
             return Undefined(reason="the model gives no such scores", code="not-counted")
         if measure.takes is Ranked:
             return measure(self.scores.one_vs_rest(cast("Label", self.positive)))
-        return measure(held)
+        return measure(tally)

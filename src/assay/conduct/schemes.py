@@ -291,20 +291,24 @@ def scheme_of(given: object) -> Scheme:
 
 def _called(text: str) -> Scheme:
     name, _, _ = text.partition("(")
-    found = SCHEMES.get(name.strip())
+    scheme_type = SCHEMES.get(name.strip())
     try:
         tree = ast.parse(text, mode="eval").body
-        if found is None or not isinstance(tree, ast.Call) or tree.args:
+        if scheme_type is None or not isinstance(tree, ast.Call) or tree.args:
             raise ValueError(text)  # noqa: TRY301  told as one below
-        return found(**{str(one.arg): ast.literal_eval(one.value) for one in tree.keywords})
+        return scheme_type(**{str(one.arg): ast.literal_eval(one.value) for one in tree.keywords})
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
         close = nearest(name, SCHEMES)
-        own = "" if found is None else ", ".join(one.name for one in fields(found))
+        own = "" if scheme_type is None else ", ".join(one.name for one in fields(scheme_type))
         raise PlanError(
             "option-unknown",
             f'"{visible(text)}" is no scheme of cross-validation',
             known=", ".join([*SCHEMES, "10x10", "10-fold"]),
-            fix=f"{name} takes {own or 'nothing'}" if found else f'did you mean "{close}"?' if close else "choose one",
+            fix=f"{name} takes {own or 'nothing'}"
+            if scheme_type
+            else f'did you mean "{close}"?'
+            if close
+            else "choose one",
         ) from error
 
 
@@ -322,15 +326,15 @@ def _given(given: object) -> Scheme:
 
 
 def _places(part: object, fold: int) -> Any:  # noqa: ANN401  an array of row numbers
-    found = np.asarray(part)
-    if found.ndim != 1 or found.dtype.kind not in "iu":
+    row_numbers = np.asarray(part)
+    if row_numbers.ndim != 1 or row_numbers.dtype.kind not in "iu":
         raise PlanError(
             "folds-unsound",
             f"fold {fold} is not given as row numbers",
-            found=f"{found.dtype} of shape {found.shape}",
+            found=f"{row_numbers.dtype} of shape {row_numbers.shape}",
             fix="give whole numbers from 0 on, one for each row; a mask becomes numbers by np.flatnonzero",
         )
-    return found.astype(np.int64)
+    return row_numbers.astype(np.int64)
 
 
 def _rounds(rows: Rows, seed: int, k: int, repeats: int, after: int = 0) -> Iterable[Fold]:

@@ -147,11 +147,11 @@ def dealt_by_class_and_group(rows: Rows, k: int, chance: Dice | None = None) -> 
     total = have.sum(axis=0)
     have, total = have[:, total > 0], total[total > 0]
     order = np.argsort(-have.std(axis=1), kind="stable") if chance is None else chance.permutation(len(have))
-    held, home = np.zeros((k, len(total))), np.empty(len(have), dtype=np.int64)
+    segment_counts, home = np.zeros((k, len(total))), np.empty(len(have), dtype=np.int64)
     for group in order:
-        home[group] = _most_even(held, have[group], total)
-        held[home[group]] += have[group]
-    if (held.sum(axis=1) == 0).any():
+        home[group] = _most_even(segment_counts, have[group], total)
+        segment_counts[home[group]] += have[group]
+    if (segment_counts.sum(axis=1) == 0).any():
         raise RowsError(
             "too-few-rows",
             f"the {len(have)} groups cannot be dealt into {k} segments of similar classes",
@@ -160,14 +160,14 @@ def dealt_by_class_and_group(rows: Rows, k: int, chance: Dice | None = None) -> 
     return home[groups]
 
 
-def _most_even(held: NDArray[np.float64], more: NDArray[np.float64], total: NDArray[np.float64]) -> int:
+def _most_even(segment_counts: NDArray[np.float64], more: NDArray[np.float64], total: NDArray[np.float64]) -> int:
     """The segment whose growth leaves the least spread of class shares; of equal ones, that with fewest rows."""
     best, least, fewest = 0, np.inf, np.inf
-    for i in range(len(held)):
-        held[i] += more
-        spread = float((held / total).std(axis=0).mean())
-        held[i] -= more
-        rows = float(held[i].sum())
+    for i in range(len(segment_counts)):
+        segment_counts[i] += more
+        spread = float((segment_counts / total).std(axis=0).mean())
+        segment_counts[i] -= more
+        rows = float(segment_counts[i].sum())
         if spread < least or (np.isclose(spread, least) and rows < fewest):
             best, least, fewest = i, spread, rows
     return best
@@ -237,7 +237,7 @@ def _demand_once(round_: Sequence[Fold], n: int) -> None:
 
 def _demand_apart(fold: Fold, rows: Rows) -> None:
     train = fold.train
-    held = []
+    masks = []
     for name, part in (("training", train), ("test", fold.test)):
         if not len(part):
             raise _unsound(fold, f"its {name} part is empty")
@@ -246,8 +246,8 @@ def _demand_apart(fold: Fold, rows: Rows) -> None:
             there[part] = True
         if np.count_nonzero(there) != len(part):
             raise _unsound(fold, f"its {name} part holds a row twice, or rows that do not exist")
-        held.append(there)
-    shared = np.flatnonzero(held[0] & held[1])
+        masks.append(there)
+    shared = np.flatnonzero(masks[0] & masks[1])
     if len(shared):
         raise _unsound(fold, f"{counted(len(shared), 'row')} in both parts, such as row {int(shared[0])}")
     if rows.groups is not None:
@@ -265,13 +265,13 @@ def _unsound(fold: Fold, found: str) -> RowsError:
 
 def digest(folds: Iterable[Fold]) -> str:
     """SHA-256 of every (row, repeat, fold), training and test, inner folds included."""
-    told = hashlib.sha256()
+    hasher = hashlib.sha256()
     for fold in folds:
         for part in (fold.train, fold.test):
-            told.update(np.array([fold.repeat, fold.fold, len(part)], dtype="<i8").tobytes())
-            told.update(np.sort(part).astype("<i8").tobytes())
-        told.update(digest(fold.inner).encode() if fold.inner else b"")
-    return told.hexdigest()
+            hasher.update(np.array([fold.repeat, fold.fold, len(part)], dtype="<i8").tobytes())
+            hasher.update(np.sort(part).astype("<i8").tobytes())
+        hasher.update(digest(fold.inner).encode() if fold.inner else b"")
+    return hasher.hexdigest()
 
 
 def repeats_alike(folds: Sequence[Fold]) -> int:

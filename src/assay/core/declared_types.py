@@ -73,10 +73,10 @@ def check_fields(settings: object) -> None:
     for name, hint in _hints(cast("type", type(settings))).items():
         value = getattr(settings, name)
         if get_origin(hint) is not ClassVar and not _fits(value, hint):
-            found = f"{type(value).__name__} {quoted(shown_object(value))}"
+            description = f"{type(value).__name__} {quoted(shown_object(value))}"
             what = f"{name} of {type(settings).__name__} cannot be this"
             known = getattr(hint, "__name__", str(hint).replace("typing.", ""))
-            raise PlanError("option-unknown", what, where=name, found=found, known=known, fix=f"give {known}")
+            raise PlanError("option-unknown", what, where=name, found=description, known=known, fix=f"give {known}")
 
 
 def shown_object(value: object) -> str:

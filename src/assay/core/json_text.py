@@ -18,8 +18,8 @@ def strict_json(text: str, where: str) -> object:
     """JSON without duplicate keys, NaN, infinities, lone surrogates, or more than 32 levels."""
 
     def no_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
+        members = dict(pairs)
+        if len(members) != len(pairs):
             twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
             raise RecordError(
                 "record-unreadable",
@@ -27,7 +27,7 @@ def strict_json(text: str, where: str) -> object:
                 where=where,
                 fix="keep one of them",
             )
-        return found
+        return members
 
     def refuse(word: str) -> NoReturn:
         raise RecordError(

@@ -102,11 +102,11 @@ class Number:
     @property
     def values(self) -> NDArray[np.float64]:
         """The quotients of a stack; NaN marks the undefined ones and never leaves the library."""
-        found = quotient(self.top, self.over)
+        quotients = quotient(self.top, self.over)
         if not self.infinite:
-            return found
+            return quotients
         top, over = np.broadcast_arrays(floats(self.top), floats(self.over))
-        return np.where((over == 0) & (top > 0), np.inf, found)
+        return np.where((over == 0) & (top > 0), np.inf, quotients)
 
     def __eq__(self, other: object) -> bool:
         """Equal quotients, written alike."""

@@ -94,11 +94,11 @@ class Fairness(Mapping[str, "FactorFairness"]):
     @cached_property
     def listed(self) -> list[Disparity]:
         """What a Record lists: every criterion of every factor, p values corrected over all of them (Holm)."""
-        found = [disparity for factor in self._factors.values() for disparity in factor.listed()]
-        tested = [i for i, d in enumerate(found) if d.equality is not None and not _repeats(d)]
-        corrected = holm([cast("Any", found[i].equality).p for i in tested])
-        by_test = {(found[i].factor, found[i].name): p for i, p in zip(tested, corrected, strict=True)}
-        return [_adjust(d, by_test, len(tested)) for d in found]
+        disparities = [disparity for factor in self._factors.values() for disparity in factor.listed()]
+        tested = [i for i, d in enumerate(disparities) if d.equality is not None and not _repeats(d)]
+        corrected = holm([cast("Any", disparities[i].equality).p for i in tested])
+        by_test = {(disparities[i].factor, disparities[i].name): p for i, p in zip(tested, corrected, strict=True)}
+        return [_adjust(d, by_test, len(tested)) for d in disparities]
 
     @property
     def judged(self) -> list[Disparity]:

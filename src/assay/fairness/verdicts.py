@@ -22,45 +22,43 @@ def judge(disparity: Disparity, tolerance: float) -> Disparity:
     return replace(disparity, tolerance=tolerance, verdict=verdict, why=why)
 
 
-def _judge(found: Disparity, tolerance: float) -> tuple[str, str]:
-    if found.value is None:
-        return INCONCLUSIVE, f"there is no value: {found.reason}"
-    if found.low is None or found.high is None:
-        return INCONCLUSIVE, f"there is no interval: {found.no_interval}"
+def _judge(disparity: Disparity, tolerance: float) -> tuple[str, str]:
+    if disparity.value is None:
+        return INCONCLUSIVE, f"there is no value: {disparity.reason}"
+    if disparity.low is None or disparity.high is None:
+        return INCONCLUSIVE, f"there is no interval: {disparity.no_interval}"
     limit = figure(tolerance)
-    if found.form == "gap":
-        passes, fails = found.high <= tolerance, found.low > tolerance
-        held = (
-            f"the upper end {figure(found.high)} is at most {limit}",
-            f"the lower end {figure(found.low)} is above {limit}",
+    if disparity.form == "gap":
+        passes, fails = disparity.high <= tolerance, disparity.low > tolerance
+        reasons = (
+            f"the upper end {figure(disparity.high)} is at most {limit}",
+            f"the lower end {figure(disparity.low)} is above {limit}",
         )
     else:
-        passes, fails = found.low >= tolerance, found.high < tolerance
-        held = (
-            f"the lower end {figure(found.low)} is at least {limit}",
-            f"the upper end {figure(found.high)} is below {limit}",
+        passes, fails = disparity.low >= tolerance, disparity.high < tolerance
+        reasons = (
+            f"the lower end {figure(disparity.low)} is at least {limit}",
+            f"the upper end {figure(disparity.high)} is below {limit}",
         )
     if fails:
-        return FAIL, held[1]
-    if passes and not found.left_out:
-        return PASS, held[0]
+        return FAIL, reasons[1]
+    if passes and not disparity.left_out:
+        return PASS, reasons[0]
     if passes:
-        names = ", ".join(quoted(group.level) for group in found.left_out)
-        return INCONCLUSIVE, f"{held[0]}, but not every group is judged: {names}"
-    return (
-        INCONCLUSIVE,
-        f"{limit} lies between {figure(found.low)} and {figure(found.high)}; {_rows_needed(found, tolerance)}",
-    )
+        names = ", ".join(quoted(group.level) for group in disparity.left_out)
+        return INCONCLUSIVE, f"{reasons[0]}, but not every group is judged: {names}"
+    ends = f"{figure(disparity.low)} and {figure(disparity.high)}"
+    return INCONCLUSIVE, f"{limit} lies between {ends}; {_rows_needed(disparity, tolerance)}"
 
 
-def _rows_needed(found: Disparity, tolerance: float) -> str:
+def _rows_needed(disparity: Disparity, tolerance: float) -> str:
     """The rows that would decide if values stayed as they are: of the group that is least sure, or of both."""
-    part = max(found.parts.values(), key=lambda p: p.high or 0.0) if found.parts else found
+    part = max(disparity.parts.values(), key=lambda p: p.high or 0.0) if disparity.parts else disparity
     if part.value is None or part.low is None or part.high is None or part.worst is None:
         return "more rows would decide"
     room = abs(part.value - tolerance)
-    outward = part.high - part.value if found.form == "gap" else part.value - part.low
-    inside = (part.value < tolerance) == (found.form == "gap")
+    outward = part.high - part.value if disparity.form == "gap" else part.value - part.low
+    inside = (part.value < tolerance) == (disparity.form == "gap")
     reach = outward if inside else _inward(part)
     if room < 1e-9:  # noqa: PLR2004  rounding
         return "the value equals the tolerance, so no number of rows would decide"

@@ -144,17 +144,17 @@ def _refused(row: Row, kind: Kind, taken: str | None) -> tuple[Refusal, ...]:
 
 
 def _found(asked: str) -> Significance:
-    for one in every_test():
-        if asked == one.name:
-            return one
+    for test in every_test():
+        if asked == test.name:
+            return test
     siblings = every_test(family=asked)
     if len(siblings) > 1:
         raise PlanError(
             "test-ambiguous",
             f"{quoted(asked)} has several forms",
-            known=", ".join(one.name for one in siblings),
+            known=", ".join(test.name for test in siblings),
             fix="name the form",
         )
-    if nearest(asked, [one.name for one in every_test()]) is None and not siblings:
+    if nearest(asked, [test.name for test in every_test()]) is None and not siblings:
         return find_test(asked)
     return siblings[0] if siblings else find_test(asked)

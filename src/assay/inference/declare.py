@@ -164,10 +164,10 @@ class Significance:
             )
         return self.function(tally, **given)
 
-    def _named(self, found: Finding, tally: Tally) -> Finding:
-        models = found.models or tuple(getattr(tally, "models", ()))
-        about = found.about or str(getattr(tally, "about", "") or "")
-        return replace(found, test=self.name, title=self.title, models=models, about=about)
+    def _named(self, finding: Finding, tally: Tally) -> Finding:
+        models = finding.models or tuple(getattr(tally, "models", ()))
+        about = finding.about or str(getattr(tally, "about", "") or "")
+        return replace(finding, test=self.name, title=self.title, models=models, about=about)
 
 
 def _taken(kind: type) -> str:
@@ -226,10 +226,10 @@ def tabled(function: Procedure, name: str, takes: type, parameters: Mapping[str,
         return function(t, **{**known, **given})
 
     keyword = inspect.Parameter.KEYWORD_ONLY
-    every = [inspect.Parameter(key, keyword, default=default) for key, default in parameters.items()]
+    keyword_parameters = [inspect.Parameter(key, keyword, default=default) for key, default in parameters.items()]
     for attribute, value in {
         "__name__": name,
-        "__signature__": inspect.Signature(every),
+        "__signature__": inspect.Signature(keyword_parameters),
         "__annotations__": {"t": takes.__name__, "return": "Finding"},
         "__wrapped__": function,
     }.items():

@@ -51,10 +51,10 @@ class Inputs:
 
     def labels(self, column: object) -> list[Label]:
         """A column of labels, none of them missing."""
-        held = coded(column, "labels")
-        if held.missing is not None and held.missing.any():
+        coded_column = coded(column, "labels")
+        if coded_column.missing is not None and coded_column.missing.any():
             raise RowsError("missing-label", "a row has no label", fix="leave such rows out of every column")
-        return [held.label(int(code) - held.offset) for code in held.codes]
+        return [coded_column.label(int(code) - coded_column.offset) for code in coded_column.codes]
 
     @property
     def calls(self) -> dict[str, list[Label]]:
@@ -206,16 +206,16 @@ def _rows(inputs: Inputs) -> PerUnit:
 
 def _apart(inputs: Inputs) -> Apart:
     truths = {str(name): inputs.labels(column) for name, column in inputs.truth.items()}
-    names, every = tuple(truths), in_order({label for column in truths.values() for label in column})
+    names, classes = tuple(truths), in_order({label for column in truths.values() for label in column})
     if inputs.score is not None:
         yes = {name: [label == inputs.positive for label in column] for name, column in truths.items()}
         scores = tuple(PairedScores.of(yes[name], {name: inputs.score[name]}) for name in names)
-        return Apart(models=names, labels=tuple(every), scores=scores)
+        return Apart(models=names, labels=tuple(classes), scores=scores)
     confusions = []
     for name in names:
         cells = Counter(zip(truths[name], inputs.calls[name], strict=True))
-        confusions.append(Confusion.from_cells(cast("Any", cells), labels=every, rows=len(truths[name])))
-    return Apart(models=names, labels=tuple(every), confusions=tuple(confusions))
+        confusions.append(Confusion.from_cells(cast("Any", cells), labels=classes, rows=len(truths[name])))
+    return Apart(models=names, labels=tuple(classes), confusions=tuple(confusions))
 
 
 def _successes(inputs: Inputs) -> Successes:

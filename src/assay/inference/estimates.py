@@ -186,17 +186,17 @@ class Estimate(Shown):
                 if isinstance(self.result, Undefined)
                 else {"low": None, "high": None, "no_interval": self.no_interval}
             )
-        found = self.interval
+        interval = self.interval
         out: dict[str, object] = {
-            "low": real_to_json(found.low),
-            "high": real_to_json(found.high),
-            "level": found.level,
-            "interval": found.method,
+            "low": real_to_json(interval.low),
+            "high": real_to_json(interval.high),
+            "level": interval.level,
+            "interval": interval.method,
         }
-        if found.draws is not None:
-            out |= {"draws": found.draws, "seed": found.seed}
-        if found.notes:
-            out["interval_notes"] = list(found.notes)
+        if interval.draws is not None:
+            out |= {"draws": interval.draws, "seed": interval.seed}
+        if interval.notes:
+            out["interval_notes"] = list(interval.notes)
         return out
 
 

@@ -49,17 +49,17 @@ class Effect:
         if self.share:
             out["unit"] = "share"
         if self.interval is not None:
-            found = self.interval
+            interval = self.interval
             out |= {
-                "low": real_to_json(found.low),
-                "high": real_to_json(found.high),
-                "level": found.level,
-                "interval": found.method,
+                "low": real_to_json(interval.low),
+                "high": real_to_json(interval.high),
+                "level": interval.level,
+                "interval": interval.method,
             }
-            if found.draws is not None:
-                out |= {"draws": found.draws, "seed": found.seed}
-            if found.notes:
-                out["interval_notes"] = list(found.notes)
+            if interval.draws is not None:
+                out |= {"draws": interval.draws, "seed": interval.seed}
+            if interval.notes:
+                out["interval_notes"] = list(interval.notes)
         elif self.no_interval:
             out |= {"low": None, "high": None, "no_interval": self.no_interval}
         return out

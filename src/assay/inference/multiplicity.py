@@ -31,11 +31,11 @@ def holm(p: Sequence[float]) -> Corrected:
     >>> holm([0.01, 0.02, 0.03, 0.005])
     [0.03, 0.04, 0.04, 0.02]
     """
-    m, found, highest = len(p), [0.0] * len(p), 0.0
+    m, adjusted_p, highest = len(p), [0.0] * len(p), 0.0
     for place, i in enumerate(_ascending(p)):
         highest = max(highest, min(1.0, (m - place) * p[i]))
-        found[i] = highest
-    return found
+        adjusted_p[i] = highest
+    return adjusted_p
 
 
 def benjamini_hochberg(p: Sequence[float]) -> Corrected:
@@ -158,8 +158,8 @@ def _ascending(p: Sequence[float]) -> list[int]:
 
 
 def _step_up(p: Sequence[float], factor: float) -> Corrected:
-    m, found, lowest = len(p), [0.0] * len(p), 1.0
+    m, adjusted_p, lowest = len(p), [0.0] * len(p), 1.0
     for place, i in reversed(list(enumerate(_ascending(p), start=1))):
         lowest = min(lowest, m * factor * p[i] / place)
-        found[i] = lowest
-    return found
+        adjusted_p[i] = lowest
+    return adjusted_p

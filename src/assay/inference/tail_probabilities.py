@@ -195,27 +195,27 @@ def _beta_fraction(x: float, a: float, b: float) -> float:
             return half * (b - half) * x / ((a + m - 1) * (a + m))
         return -(a + half) * (a + b + half) * x / ((a + m - 1) * (a + m))
 
-    c, d, found = 1.0, 1.0 / (1.0 + term(1)), 1.0 / (1.0 + term(1))
+    c, d, fraction = 1.0, 1.0 / (1.0 + term(1)), 1.0 / (1.0 + term(1))
     for m in range(2, STEPS):
         d = 1.0 / (1.0 + term(m) * d)
         c = 1.0 + term(m) / c
-        found *= c * d
+        fraction *= c * d
         if abs(c * d - 1) < SETTLED:
             break
-    return found
+    return fraction
 
 
 def _log_gamma_tail(a: float, x: float) -> float:
     """The logarithm of the upper regularised incomplete gamma function for x far above a, by its continued fraction."""
     b = x + 1 - a
     c, d = 1e300, 1.0 / b
-    found = d
+    fraction = d
     for i in range(1, STEPS):
         step = -i * (i - a)
         b += 2
         d = 1.0 / (step * d + b)
         c = b + step / c
-        found *= c * d
+        fraction *= c * d
         if abs(c * d - 1) < SETTLED:
             break
-    return a * math.log(x) - x - math.lgamma(a) + math.log(found)
+    return a * math.log(x) - x - math.lgamma(a) + math.log(fraction)

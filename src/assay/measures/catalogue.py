@@ -93,8 +93,8 @@ def task_of(measure: Measure) -> str:
     )
 
 
-def grain(one: Measure) -> str:
+def grain(entry: Measure) -> str:
     """Whether a measure speaks of one class or of all."""
-    if not one.from_labels and not one.from_scores and one.family != "cost":
-        return f"all units of {one.takes.__name__.lower()}"
-    return "one class against the rest" if one.takes in (Binary, Ranked) else "all classes together"
+    if not entry.from_labels and not entry.from_scores and entry.family != "cost":
+        return f"all units of {entry.takes.__name__.lower()}"
+    return "one class against the rest" if entry.takes in (Binary, Ranked) else "all classes together"

@@ -141,10 +141,10 @@ class Measure:
         >>> recall(Binary.of(tp=231, fp=0, fn=27, tn=0)).value
         0.8953488372093024
         """
-        found = self.raw(tally)
-        if isinstance(found, Undefined):
-            return found
-        settled = found.settled()
+        raw_value = self.raw(tally)
+        if isinstance(raw_value, Undefined):
+            return raw_value
+        settled = raw_value.settled()
         if isinstance(settled, Number) and (end := _end_of(settled.value, self.range)) is not None:
             return replace(settled, top=cast("Amount", end), over=cast("Amount", 1))
         return settled
@@ -167,12 +167,12 @@ class Measure:
 
     def values(self, stack: Tally) -> NDArray[np.float64]:
         """The values on a stack of tables; NaN where undefined."""
-        found = self.raw(stack)
-        if isinstance(found, Undefined):
-            msg = f"{self.name} is undefined for every table of a stack: {found.reason}"
+        raw_values = self.raw(stack)
+        if isinstance(raw_values, Undefined):
+            msg = f"{self.name} is undefined for every table of a stack: {raw_values.reason}"
             raise TypeError(msg)
-        values, (low, high) = found.values, self.range
-        if isinstance(found, Share) or not ((values < low) | (values > high)).any():
+        values, (low, high) = raw_values.values, self.range
+        if isinstance(raw_values, Share) or not ((values < low) | (values > high)).any():
             return values
         ends = np.clip(values, low, high)
         return np.where(np.abs(values - ends) <= ROUNDING, ends, values)
@@ -237,11 +237,11 @@ class Measure:
 
     def _arguments(self) -> dict[str, object]:
         if self.needs:
-            one = self.needs[0]
+            parameter = self.needs[0]
             raise PlanError(
                 "measure-needs",
                 f"{self.name} needs {' and '.join(self.needs)}",
-                fix=f"write it with the name, as in {self.name}({one}=...)",
+                fix=f"write it with the name, as in {self.name}({parameter}=...)",
             )
         return dict(self.given)
 
@@ -370,7 +370,7 @@ def _parse(text: str, registry: Registry[Measure]) -> Measure:
         return registry.find(text)
     if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.args:
         return registry.find(text)
-    found = registry.find(tree.func.id)
+    base_measure = registry.find(tree.func.id)
     names = [str(keyword.arg) for keyword in tree.keywords]
     if len(set(names)) != len(names):
         raise PlanError("measure-needs", f'"{visible(text)}" gives a parameter twice', fix="give each parameter once")
@@ -382,4 +382,4 @@ def _parse(text: str, registry: Registry[Measure]) -> Measure:
             f'the parameters of "{visible(text)}" are not plain values',
             fix="write numbers, quoted text, or {label: number}",
         ) from error
-    return found.with_(**given)
+    return base_measure.with_(**given)

@@ -89,10 +89,10 @@ def _mean(base: Measure, average: str, formula: str, said: Said) -> Measure:
     def averaged(t: Scores, *, undefined: Policy = "propagate", **given: object) -> Raw:
         demand_policy(undefined)
         ready, parts = base.with_(**given), tables(t, average)
-        found = [ready(table) for _, table, _ in parts]
-        values = np.array([np.nan if isinstance(one, Undefined) else one.value for one in found])
+        part_results = [ready(table) for _, table, _ in parts]
+        values = np.array([np.nan if isinstance(one, Undefined) else one.value for one in part_results])
         weights = np.array([weight for *_, weight in parts])
-        return mean_over([name for name, *_ in parts], values, weights, undefined, found.__getitem__)
+        return mean_over([name for name, *_ in parts], values, weights, undefined, part_results.__getitem__)
 
     return _declared(base, averaged, average, formula, said)
 

@@ -162,30 +162,30 @@ def in_hundred(value: float) -> str:
 @cache
 def about(title: str, task: str = "") -> About:
     """The declaration of a measure of a task; a Record from elsewhere may name one we do not know."""
-    found = declaration(title, task)
-    if found is None:
+    measure = declaration(title, task)
+    if measure is None:
         return About(measure=visible(title), name=visible(title))
-    name = sentences.spoken(found.name, found.symbol)
-    base = base_of(found)
+    name = sentences.spoken(measure.name, measure.symbol)
+    base = base_of(measure)
     if base is not None:
-        name = f"{sentences.spoken(base.name, base.symbol)}, {found.average}"
-    given = title.removeprefix(found.name)
+        name = f"{sentences.spoken(base.name, base.symbol)}, {measure.average}"
+    given = title.removeprefix(measure.name)
     return About(
         measure=title,
         name=name + given,
-        symbol=found.symbol,
-        says=found.says,
-        formula=found.formula,
-        also=found.also,
-        span=found.range,
-        range=found.range_shown,
-        better=str(found.better),
-        chance=found.chance or "",
-        source="; ".join(str(one) for one in found.source),
-        family=found.family,
-        base=found.base or "",
-        average=found.average or "",
-        errata=found.errata,
+        symbol=measure.symbol,
+        says=measure.says,
+        formula=measure.formula,
+        also=measure.also,
+        span=measure.range,
+        range=measure.range_shown,
+        better=str(measure.better),
+        chance=measure.chance or "",
+        source="; ".join(str(one) for one in measure.source),
+        family=measure.family,
+        base=measure.base or "",
+        average=measure.average or "",
+        errata=measure.errata,
     )
 
 

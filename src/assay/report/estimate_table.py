@@ -29,7 +29,7 @@ Table = dict[str, tuple[str, list[Any]]]
 def table(record: Record) -> Table:
     """Column by column: its kind (`text`, `real`, `whole`) and its values, None where there is nothing."""
     rows = [_row(one) for one in record["estimates"]]
-    found: Table = {}
+    columns: Table = {}
     for name in (*(("model",) if any("model" in one for one in record["estimates"]) else ()), *COLUMNS):
         values = [row[name] for row in rows]
         kind = "real" if name in REALS else "whole" if name in (*COUNTS, *WHOLES) else "text"
@@ -37,8 +37,8 @@ def table(record: Record) -> Table:
             kind = "real"  # sums of weights; the Record has them exactly
         if name in COUNTS:
             values = [None if one is None else float(one) if kind == "real" else int(one) for one in values]
-        found[name] = (kind, values)
-    return found
+        columns[name] = (kind, values)
+    return columns
 
 
 def as_csv(record: Record) -> str:
@@ -71,10 +71,10 @@ def _row(estimate: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-def _cell(kind: str, one: object) -> object:
-    if one is None:
+def _cell(kind: str, value: object) -> object:
+    if value is None:
         return ""
     if kind == "text":
-        text = str(one)
+        text = str(value)
         return f"'{text}" if text.startswith(FORMULA) else text
-    return repr(one)
+    return repr(value)

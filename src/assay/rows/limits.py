@@ -70,10 +70,10 @@ def bytes_of(size: str) -> int:
     >>> bytes_of("1GB"), bytes_of("512 MiB")
     (1000000000, 536870912)
     """
-    found = _SIZE.fullmatch(size.strip()) if isinstance(size, str) else None
-    if found is None:
+    match = _SIZE.fullmatch(size.strip()) if isinstance(size, str) else None
+    if match is None:
         raise _unfit("memory", size, "a number with a unit: 800MB, 1GB, 512MiB, 1.5GiB", 'state it so: memory="1GB"')
-    return int(float(found[1]) * _UNITS[(found[2] or "").lower()])
+    return int(float(match[1]) * _UNITS[(match[2] or "").lower()])
 
 
 def _unfit(name: str, value: object, known: str, fix: str) -> PlanError:

@@ -62,15 +62,15 @@ def against_rest(columns: Sequence[NDArray[np.float64]]) -> list[NDArray[np.floa
     out = [np.empty(rows) for _ in columns]
     for start in range(0, rows, CHUNK):
         part = slice(start, start + CHUNK)
-        held = np.stack([column[part] for column in columns])
-        best = held.argmax(axis=0)
-        at = np.arange(held.shape[1])
-        top = held[best, at]
-        small = np.exp(held - top)
+        logits = np.stack([column[part] for column in columns])
+        best = logits.argmax(axis=0)
+        at = np.arange(logits.shape[1])
+        top = logits[best, at]
+        small = np.exp(logits - top)
         whole = small.sum(axis=0)
         for column, made in enumerate(out):  # the largest is among the others, so nothing cancels
-            made[part] = held[column] - top - np.log(np.maximum(whole - small[column], 1.0))
-        rest = held.copy()
+            made[part] = logits[column] - top - np.log(np.maximum(whole - small[column], 1.0))
+        rest = logits.copy()
         rest[best, at] = -np.inf
         second = rest.max(axis=0)
         first = top - second - np.log(np.exp(rest - second).sum(axis=0))

@@ -202,14 +202,14 @@ def score_array(column: object, role: str) -> NDArray[np.float64]:
     return exact_floats(array, unfit=partial(_no_number, role), inexact=partial(inexact, role))
 
 
-def inexact(role: str, found: str) -> OutOfRange:
+def inexact(role: str, finding: str) -> OutOfRange:
     """Scores that would change on their way into a float64."""
     return OutOfRange(
         "score-not-finite",
         "a score is a number that float64 cannot hold: a whole one above 2^53, or one with too many digits, too large"
         " or too small",
         where=role,
-        found=found,
+        found=finding,
         fix="give scores as float64, rounded or scaled by yourself",
     )
 

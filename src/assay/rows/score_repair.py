@@ -53,12 +53,12 @@ def _frame_ranked_last(source: FrameSource) -> tuple[FrameSource, int]:
 
     (name,) = source.score
     column = nw.col(name)
-    found = sums(source, {"gone": gone(column), "low": (column <= WORST) & column.is_finite() & ~gone(column)})
-    _demand_above(found["low"], source.where)
-    if not found["gone"]:
+    counts = sums(source, {"gone": gone(column), "low": (column <= WORST) & column.is_finite() & ~gone(column)})
+    _demand_above(counts["low"], source.where)
+    if not counts["gone"]:
         return source, 0
     there = nw.when(gone(column)).then(nw.lit(WORST)).otherwise(column)
-    return replace(source, frame=source.frame.with_columns(there.alias(name)), seen=None), found["gone"]
+    return replace(source, frame=source.frame.with_columns(there.alias(name)), seen=None), counts["gone"]
 
 
 def _demand_above(rows: int, where: str) -> None:
@@ -94,13 +94,13 @@ def _frame_renormalised(source: FrameSource) -> tuple[FrameSource, Rescaled]:
 
     whole: Any = reduce(add, (nw.col(name) for name in source.score))
     off = (whole - 1).abs() > NORMAL
-    found = sums(source, {"off": off, "nothing": whole == 0})
-    _demand_some(found["nothing"], source.where)
-    if not found["off"]:
+    counts = sums(source, {"off": off, "nothing": whole == 0})
+    _demand_some(counts["nothing"], source.where)
+    if not counts["off"]:
         return source, Rescaled(rows=0, farthest=0.0)
     far = float(str(fetched(source, source.frame.select(off_one(source)))[0][0]))
     mended = [nw.when(off).then(nw.col(name) / whole).otherwise(nw.col(name)).alias(name) for name in source.score]
-    return replace(source, frame=source.frame.with_columns(*mended)), Rescaled(rows=found["off"], farthest=far)
+    return replace(source, frame=source.frame.with_columns(*mended)), Rescaled(rows=counts["off"], farthest=far)
 
 
 def _demand_some(rows: int, where: str) -> None:

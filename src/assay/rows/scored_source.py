@@ -50,13 +50,13 @@ def _faulty(columns: Sequence[NDArray[np.float64]], kind: Kind, *, single: bool)
     for start in range(0, rows, CHUNK):
         part = slice(start, start + CHUNK)
         values = [column[part] for column in columns]
-        for one in values:
-            masks["missing"][part] |= np.isnan(one)
-            masks["infinite"][part] |= np.isinf(one)
+        for scores in values:
+            masks["missing"][part] |= np.isnan(scores)
+            masks["infinite"][part] |= np.isinf(scores)
         if kind != "probability":
             continue
-        for one in values:
-            masks["outside"][part] |= (one < 0) | (one > 1)
+        for scores in values:
+            masks["outside"][part] |= (scores < 0) | (scores > 1)
         if not single:
             masks["unnormal"][part] = np.abs(in_all(values) - 1) > NORMAL
     return masks

@@ -173,13 +173,13 @@ def to_numbers(array: NDArray[Any], role: str) -> NDArray[np.float64]:
     return exact_floats(array, unfit=partial(_not_numbers, role), inexact=partial(_inexact, role))
 
 
-def _inexact(role: str, found: str) -> RowsError:
+def _inexact(role: str, finding: str) -> RowsError:
     return RowsError(
         "column-not-numeric",
         f"{role} holds a number that float64 cannot hold: a whole one above 2^53, or one with too many digits, too"
         " large or too small",
         where=role,
-        found=found,
+        found=finding,
         fix="subtract a common offset from truth and prediction first, or round them yourself",
     )
 

@@ -127,17 +127,17 @@ def _abandoned(entry: os.DirEntry[str], process: int, lock: str) -> bool:
     try:
         if entry.stat(follow_symlinks=False).st_uid != os.getuid():
             return False
-        held = os.open(Path(entry.path) / lock if lock else entry.path, os.O_RDWR | os.O_NOFOLLOW)
+        descriptor = os.open(Path(entry.path) / lock if lock else entry.path, os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
         return bool(lock)  # killed before it made its lock
     except OSError:
         return False
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     finally:
-        os.close(held)
+        os.close(descriptor)
     return True
 
 
@@ -158,9 +158,9 @@ def hold(file: int) -> None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _remove(path: str, held: int, process: int) -> None:
+def _remove(path: str, descriptor: int, process: int) -> None:
     if os.getpid() != process:
         return  # a forked child; the folder is its parent's
     shutil.rmtree(path, ignore_errors=True)
     with suppress(OSError):
-        os.close(held)
+        os.close(descriptor)

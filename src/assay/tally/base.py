@@ -201,27 +201,27 @@ def packed_steps(numbers: Whole) -> str:
     """
     width = np.maximum(1, -(-np.frexp(numbers.astype(np.float64))[1] // 7)) if len(numbers) else np.zeros(0, np.int64)
     ends = np.cumsum(width)
-    found = np.zeros(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
+    byte_values = np.zeros(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
     for place in range(int(width.max(initial=0))):
         there = width > place
         more = np.where(width[there] > place + 1, 128, 0)
-        found[(ends - width)[there] + place] = ((numbers[there] >> (7 * place)) & 127) | more
-    return _text(found.tobytes())
+        byte_values[(ends - width)[there] + place] = ((numbers[there] >> (7 * place)) & 127) | more
+    return _text(byte_values.tobytes())
 
 
 def unpacked_steps(text: str, size: int) -> Whole:
     """The inverse of `packed_steps`."""
-    found = _bytes(text)
-    last = np.flatnonzero(found < 128)  # noqa: PLR2004  the eighth bit
+    byte_values = _bytes(text)
+    last = np.flatnonzero(byte_values < 128)  # noqa: PLR2004  the eighth bit
     first = np.concatenate([[0], last[:-1] + 1]) if len(last) else last
-    if len(last) != size or (size and int(last[-1]) + 1 != len(found)) or (not size and len(found)):
-        told = f"{len(last)} numbers instead of {size}"
-        raise _unreadable(told)
-    place = np.arange(len(found)) - np.repeat(first, last - first + 1)
+    if len(last) != size or (size and int(last[-1]) + 1 != len(byte_values)) or (not size and len(byte_values)):
+        fault = f"{len(last)} numbers instead of {size}"
+        raise _unreadable(fault)
+    place = np.arange(len(byte_values)) - np.repeat(first, last - first + 1)
     if place.max(initial=0) > 8:  # noqa: PLR2004  nine groups of seven bits fill a whole number
-        told = "a number above 2^63"
-        raise _unreadable(told)
-    parts = (found & 127).astype(np.int64) << (7 * place)
+        fault = "a number above 2^63"
+        raise _unreadable(fault)
+    parts = (byte_values & 127).astype(np.int64) << (7 * place)
     return np.add.reduceat(parts, first) if size else np.zeros(0, dtype=np.int64)
 
 
@@ -251,14 +251,14 @@ def _text(content: bytes) -> str:
 
 def _bytes(text: str, size: int | None = None, width: int = 1) -> NDArray[np.uint8]:
     try:
-        found = np.frombuffer(base64.b64decode(text, validate=True), dtype=np.uint8)
+        raw_bytes = np.frombuffer(base64.b64decode(text, validate=True), dtype=np.uint8)
     except binascii.Error as error:
-        told = "no base64 text"
-        raise _unreadable(told) from error
-    if size is not None and len(found) != size * width:
-        told = f"{len(found)} bytes instead of {size * width}"
-        raise _unreadable(told)
-    return found
+        fault = "no base64 text"
+        raise _unreadable(fault) from error
+    if size is not None and len(raw_bytes) != size * width:
+        fault = f"{len(raw_bytes)} bytes instead of {size * width}"
+        raise _unreadable(fault)
+    return raw_bytes
 
 
 def _unreadable(found: str) -> RecordError:

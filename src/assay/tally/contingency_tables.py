@@ -85,12 +85,12 @@ class Patterns:
 
     def __post_init__(self) -> None:
         """Every pattern speaks of every model."""
-        held = {tuple(map(bool, key)): whole(n, "a pattern's count") for key, n in self.counts.items()}
-        if any(len(key) != len(self.models) for key in held):
+        pattern_counts = {tuple(map(bool, key)): whole(n, "a pattern's count") for key, n in self.counts.items()}
+        if any(len(key) != len(self.models) for key in pattern_counts):
             raise PlanError(
                 "tally-mismatch", "a pattern does not speak of every model", fix="give one True or False a model"
             )
-        object.__setattr__(self, "counts", held)
+        object.__setattr__(self, "counts", pattern_counts)
 
     @property
     def n(self) -> int:
@@ -132,16 +132,16 @@ class Table:
 
     def __post_init__(self) -> None:
         """At least two by two, all rows of one length, counts only."""
-        held = tuple(tuple(whole(n, "a cell") for n in row) for row in self.rows)
-        widths = {len(row) for row in held}
-        if len(held) < 2 or len(widths) != 1 or min(widths) < 2:  # noqa: PLR2004  two by two at least
+        cell_rows = tuple(tuple(whole(n, "a cell") for n in row) for row in self.rows)
+        widths = {len(row) for row in cell_rows}
+        if len(cell_rows) < 2 or len(widths) != 1 or min(widths) < 2:  # noqa: PLR2004  two by two at least
             raise PlanError(
                 "matrix-shape",
                 "a table of two factors needs two levels of each, at least",
-                found=f"{counted(len(held), 'row')} of {sorted(widths)} cells",
+                found=f"{counted(len(cell_rows), 'row')} of {sorted(widths)} cells",
                 fix="give a list of rows of counts",
             )
-        object.__setattr__(self, "rows", held)
+        object.__setattr__(self, "rows", cell_rows)
 
     @property
     def n(self) -> int:
@@ -159,14 +159,14 @@ class Calls:
 
     def __post_init__(self) -> None:
         """As many rows and columns as classes."""
-        held = tuple(tuple(whole(n, "a cell") for n in row) for row in self.rows)
-        if len(held) != len(self.labels) or any(len(row) != len(self.labels) for row in held):
+        cell_rows = tuple(tuple(whole(n, "a cell") for n in row) for row in self.rows)
+        if len(cell_rows) != len(self.labels) or any(len(row) != len(self.labels) for row in cell_rows):
             raise PlanError(
                 "matrix-shape",
                 f"the table of calls does not fit {counted(len(self.labels), 'class', 'classes')}",
                 fix="give one row and one column a class",
             )
-        object.__setattr__(self, "rows", held)
+        object.__setattr__(self, "rows", cell_rows)
 
     @property
     def n(self) -> int:

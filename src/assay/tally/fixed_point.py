@@ -122,10 +122,10 @@ class Sums:
 
     def reduced(self) -> Sums:
         """The same sums in the largest power of two that divides all of them, so that equal sums have one form."""
-        every = (int(np.bitwise_or.reduce(self.high)) << BITS) | int(np.bitwise_or.reduce(self.low))
-        if not every:
+        all_bits = (int(np.bitwise_or.reduce(self.high)) << BITS) | int(np.bitwise_or.reduce(self.low))
+        if not all_bits:
             return Sums(self.high, self.low, 0)
-        down = (every & -every).bit_length() - 1
+        down = (all_bits & -all_bits).bit_length() - 1
         if down >= BITS:
             return Sums(np.zeros_like(self.high), self.high, self.exponent + BITS)
         low = (self.low >> down) | ((self.high & _mask(down)) << (BITS - down))

@@ -41,8 +41,8 @@ class Exact:
         if isinstance(values, np.ndarray) and values.dtype == np.float64:
             return cls._of_doubles(values)
         exact = [Fraction(cast("float", value)) for value in values]
-        over = math.lcm(*(one.denominator for one in exact)) if exact else 1
-        return cls([one.numerator * (over // one.denominator) for one in exact], over)
+        over = math.lcm(*(fraction.denominator for fraction in exact)) if exact else 1
+        return cls([fraction.numerator * (over // fraction.denominator) for fraction in exact], over)
 
     @classmethod
     def _of_doubles(cls, values: Floats) -> Exact:
@@ -146,16 +146,16 @@ class Pairs:
         >>> Pairs.of([1.0, 2.0], [0.5, 2.5]).difference.floats().tolist()
         [0.5, -0.5]
         """
-        one, two = _held(a, models[0]), _held(b, models[1])
-        if one.n != two.n:
+        values_a, two = _held(a, models[0]), _held(b, models[1])
+        if values_a.n != two.n:
             raise UnpairedRows(
                 "rows-unmatched",
-                f"{models[0]} has {counted(one.n, 'value')}, {models[1]} has {two.n:,}",
+                f"{models[0]} has {counted(values_a.n, 'value')}, {models[1]} has {two.n:,}",
                 fix=f"give one value a model for every {unit}",
             )
-        if not one.n:
+        if not values_a.n:
             raise RowsError("no-rows", "there are no values to compare", fix=f"give at least one {unit}")
-        return cls(a=one, b=two, models=models, unit=unit)
+        return cls(a=values_a, b=two, models=models, unit=unit)
 
     @property
     def n(self) -> int:
@@ -199,8 +199,8 @@ class Blocks:
                 )
             names = models or tuple(chr(ord("A") + i) for i in range(widths.pop()))
             values = {name: [row[i] for row in rows] for i, name in enumerate(names)}
-        held = {name: _held(column, name) for name, column in values.items()}
-        sizes = {name: one.n for name, one in held.items()}
+        columns = {name: _held(column, name) for name, column in values.items()}
+        sizes = {name: one.n for name, one in columns.items()}
         if len(set(sizes.values())) != 1 or 0 in sizes.values():
             shown = ", ".join(f"{name} {n:,}" for name, n in sizes.items())
             raise UnpairedRows(
@@ -210,7 +210,11 @@ class Blocks:
                 fix=f"give one value a model for every {unit}",
             )
         return cls(
-            values=tuple(held.values()), models=tuple(held), unit=unit, lower_is_better=lower_is_better, about=about
+            values=tuple(columns.values()),
+            models=tuple(columns),
+            unit=unit,
+            lower_is_better=lower_is_better,
+            about=about,
         )
 
     def __add__(self, other: Blocks) -> Blocks:
@@ -279,15 +283,15 @@ class Groups:
     @classmethod
     def of(cls, values: Mapping[str, object]) -> Groups:
         """From one column a group; the columns may have any lengths."""
-        held = {str(name): _held(column, str(name)) for name, column in values.items()}
-        few = [name for name, one in held.items() if one.n == 0]
-        if len(held) < 2 or few:  # noqa: PLR2004  nothing to compare
+        groups = {str(name): _held(column, str(name)) for name, column in values.items()}
+        few = [name for name, one in groups.items() if one.n == 0]
+        if len(groups) < 2 or few:  # noqa: PLR2004  nothing to compare
             raise RowsError(
                 "no-rows",
                 f"group {few[0]} has no values" if few else "there are not two groups to compare",
                 fix="give at least two groups with values",
             )
-        return cls(values=tuple(held.values()), models=tuple(held))
+        return cls(values=tuple(groups.values()), models=tuple(groups))
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

@@ -61,7 +61,7 @@ def read_values(
     taken = _in_memory(data)
     refuse_limits(data, engine, limits)
     if taken is not None:
-        found = ValueTable(
+        table = ValueTable(
             numbers={name: _listed(taken[require(name, list(taken), "data")]) for name in numbers},
             names={
                 name: [label_of(one, where=name) for one in _listed(taken[require(name, list(taken), "data")])]
@@ -70,10 +70,10 @@ def read_values(
             where="the given columns",
         )
     else:
-        found = _from_engine(data, numbers, names, reading, engine, limits)
-    for name, column in found.numbers.items():
-        _demand_numbers(column, name, found.where)
-    return found
+        table = _from_engine(data, numbers, names, reading, engine, limits)
+    for name, column in table.numbers.items():
+        _demand_numbers(column, name, table.where)
+    return table
 
 
 def _in_memory(data: object) -> Mapping[str, object] | None:
@@ -103,12 +103,12 @@ def _from_engine(  # noqa: PLR0917  as they were given
     )
     source = cast("FrameSource", open_source(data, roles, reading, engine=engine, limits=limits))
     try:
-        found = fetch_columns(source, [*(source.group[name] for name in names), *source.score])
-        texts = [_labels(found[i], source, source.group[name]) for i, name in enumerate(names)]
+        columns = fetch_columns(source, [*(source.group[name] for name in names), *source.score])
+        texts = [_labels(columns[i], source, source.group[name]) for i, name in enumerate(names)]
     finally:
         source.close()
     return ValueTable(
-        numbers={name: cast("Floats", one) for name, one in zip(numbers, found[len(names) :], strict=True)},
+        numbers={name: cast("Floats", one) for name, one in zip(numbers, columns[len(names) :], strict=True)},
         names=dict(zip(names, texts, strict=True)),
         where=source.where,
         opened=source.opened,

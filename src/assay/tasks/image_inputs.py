@@ -322,17 +322,17 @@ def _read_table(request: Request) -> ImagePairs:
             frame = batches.table.spark
             return ImagePairs(names=[], truth=[], predicted=[], about=batches.about, notes=batches.notes, spark=frame)
         parts = list(batches)
-        held = {role: [value for part in parts for value in part[role].tolist()] for role in columns}
+        values = {role: [value for part in parts for value in part[role].tolist()] for role in columns}
         about, notes = batches.about, batches.notes
     root = Path(request.data).parent if isinstance(request.data, (str, os.PathLike)) else Path()
-    names = [str(name) for name in held.get("image", held["truth"])]
+    names = [str(name) for name in values.get("image", values["truth"])]
     _check_unique(names)
     return ImagePairs(
         names=names,
-        truth=[str(root / str(path)) for path in held["truth"]],
-        predicted=[str(root / str(path)) for path in held["predicted"]],
-        units=[str(unit) for unit in held["unit"]] if "unit" in held else None,
-        groups={factor: held[f"group {factor}"] for factor in request.group},
+        truth=[str(root / str(path)) for path in values["truth"]],
+        predicted=[str(root / str(path)) for path in values["predicted"]],
+        units=[str(unit) for unit in values["unit"]] if "unit" in values else None,
+        groups={factor: values[f"group {factor}"] for factor in request.group},
         about=about,
         notes=notes,
     )

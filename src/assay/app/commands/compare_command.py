@@ -98,16 +98,16 @@ def _of_values(data: object, *, apart: bool, **given: Any) -> Comparison:  # noq
 
 def _demand_values(given: dict[str, Any]) -> None:
     """What is said about values has no meaning for predictions, and is not passed over."""
-    told = [f"--{name.replace('_', '-')}" for name in OF_VALUES if given.pop(name, None) not in (None, False, 0)]
+    options = [f"--{name.replace('_', '-')}" for name in OF_VALUES if given.pop(name, None) not in (None, False, 0)]
     if given.pop("per", "item") != "item":
-        told.insert(0, "--per")
+        options.insert(0, "--per")
     given.pop("model", None)
     if given.get("control") is not None and not given.get("independent"):
-        told.append("--control")
-    if told:
+        options.append("--control")
+    if options:
         raise PlanError(
             "role-clash",
-            f"{listed(told)} is about values of a measure, and none are given",
+            f"{listed(options)} is about values of a measure, and none are given",
             fix="name them: --value NAME=COLUMN (assay compare --help)",
         )
 
@@ -121,17 +121,17 @@ def _by_model(given: Sequence[str], option: str) -> dict[str, str]:
             f"with one file, {option} names a model and its column, not {quoted(wrong[0])}",
             fix=f"{option} A=COLUMN {option} B=COLUMN, or give one file a model",
         )
-    found = {name: column for name, _, column in pairs}
-    if len(found) != len(given):
+    columns = {name: column for name, _, column in pairs}
+    if len(columns) != len(given):
         raise PlanError("role-clash", "two models have the same name", found=listed(given), fix="name them apart")
-    return found
+    return columns
 
 
 def _scores_by_model(given: Sequence[str]) -> dict[str, Any]:
     """One file: NAME=COLUMN for two classes, NAME=LABEL=COLUMN for each class of several."""
     if not any(text.count("=") > 1 for text in given):
         return dict(_by_model(given, "--score"))
-    found: dict[str, dict[str, str]] = {}
+    columns: dict[str, dict[str, str]] = {}
     for text in given:
         name, _, rest = text.partition("=")
         label, mark, column = rest.rpartition("=")
@@ -141,13 +141,13 @@ def _scores_by_model(given: Sequence[str]) -> dict[str, Any]:
                 f"some scores are of a class, and {quoted(text)} does not say of which",
                 fix="--score NAME=LABEL=COLUMN for every model and class",
             )
-        own = found.setdefault(name, {})
+        own = columns.setdefault(name, {})
         if label in own:
             raise PlanError(
                 "role-clash", f"{quoted(name)} has two scores of {quoted(label)}", fix="give every class one column"
             )
         own[label] = column
-    return dict(found)
+    return dict(columns)
 
 
 def _scores_of_files(given: Sequence[str]) -> str | dict[str, str] | None:
@@ -162,12 +162,12 @@ def _scores_of_files(given: Sequence[str]) -> str | dict[str, str] | None:
             f"--score is given {len(given)} times, and {quoted(lost[0])} does not say of which class",
             fix="--score COLUMN once for two classes, or --score LABEL=COLUMN for every class",
         )
-    found = {label: column for label, _, column in pairs}
-    if len(found) != len(given):
+    columns = {label: column for label, _, column in pairs}
+    if len(columns) != len(given):
         raise PlanError(
             "role-clash", "two scores are of one class", found=listed(given), fix="give every class one column"
         )
-    return found
+    return columns
 
 
 def _selected(given: Sequence[str], option: str) -> str | dict[str, str] | None:
@@ -176,15 +176,15 @@ def _selected(given: Sequence[str], option: str) -> str | dict[str, str] | None:
     named = [bool(mark and name and rest) and not any(one.isspace() for one in name) for name, mark, rest in pairs]
     if not any(named):
         return _one(given, option)
-    found = {name: rest for name, _, rest in pairs}
-    if not all(named) or len(found) < len(given):
+    selections = {name: rest for name, _, rest in pairs}
+    if not all(named) or len(selections) < len(given):
         raise PlanError(
             "role-clash",
             f"{option} is given {len(given)} times, and it is not clear which is of which model",
             found=listed(given),
             fix=f"{option} NAME=... once for every model",
         )
-    return found
+    return selections
 
 
 def _one(given: Sequence[str], option: str) -> str | None:

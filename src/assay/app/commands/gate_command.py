@@ -64,8 +64,8 @@ def gate(
     from assay.app.criteria_options import decided_by
     from assay.app.gate import gated
 
-    found = gated(paths, given, quiet=quiet)
-    records = {name: one.record for name, one in found.items()}
+    assessments = gated(paths, given, quiet=quiet)
+    records = {name: one.record for name, one in assessments.items()}
     _write(records, junit=junit, markdown=markdown, record_to=record_to)
     if github or (github is None and os.environ.get("GITHUB_ACTIONS") == "true"):
         _tell_github(records)
@@ -73,7 +73,7 @@ def gate(
         click.echo(json.dumps(_told(records), indent=1, ensure_ascii=False, allow_nan=False))
     if not quiet:
         _say(records)
-    decided_by(list(found.values()), claims=False)
+    decided_by(list(assessments.values()), claims=False)
 
 
 def _write(records: Mapping[str, Record], *, junit: str | None, markdown: str | None, record_to: str | None) -> None:
@@ -106,14 +106,14 @@ def _tell_github(records: Mapping[str, Record]) -> None:
 def _told(records: Mapping[str, Record]) -> dict[str, Any]:
     from assay.report.blocks.decisions import verdicts
 
-    found = {name: verdicts(record) for name, record in records.items()}
-    words = [one.overall for one in found.values() if one is not None]
+    decisions = {name: verdicts(record) for name, record in records.items()}
+    words = [one.overall for one in decisions.values() if one is not None]
     overall = next((word for word in ("fail", "inconclusive") if word in words), "pass")
     return {
         "verdict": overall,
         "gates": [
             {"name": name or None, "verdict": one.overall, "says": one.says, "decisions": records[name]["decisions"]}
-            for name, one in found.items()
+            for name, one in decisions.items()
             if one is not None
         ],
     }
@@ -123,12 +123,12 @@ def _say(records: Mapping[str, Record]) -> None:
     from assay.report.blocks.decisions import verdicts
 
     for name, record in records.items():
-        found = verdicts(record)
-        if found is None:
+        decisions = verdicts(record)
+        if decisions is None:
             continue
-        for one in found.rows:
-            tell_line(f"{one.sign} {one.verdict:<12} {one.criterion}")
-            tell_line(f"  {one.why}")
-            if one.needed:
-                tell_line(f"  {one.needed}")
-        tell_line(f"verdict  {f'{name}: ' if name else ''}{found.overall}: {found.says}")
+        for row in decisions.rows:
+            tell_line(f"{row.sign} {row.verdict:<12} {row.criterion}")
+            tell_line(f"  {row.why}")
+            if row.needed:
+                tell_line(f"  {row.needed}")
+        tell_line(f"verdict  {f'{name}: ' if name else ''}{decisions.overall}: {decisions.says}")

@@ -113,7 +113,7 @@ class Drafted:
         from assay.rows.files.file import open_file
 
         opened = open_file(self.file)
-        found: dict[str, Any] = {"predictions": place, "joined": True}
+        entries: dict[str, Any] = {"predictions": place, "joined": True}
         if "id" not in roles:
             raise PlanError("role-missing", "answers in files are matched by id", where=self.file, fix="--id COLUMN")
         for column in opened.columns:
@@ -121,13 +121,13 @@ class Drafted:
                 continue
             values = _values(opened, column)
             if values is not None and {str(value) for value in values} <= {str(label) for label in labels}:
-                found.setdefault("predicted", column)
+                entries.setdefault("predicted", column)
             elif _are_scores(opened, column):
-                found.setdefault("score", column)
-        if not {"predicted", "score"} & set(found):
+                entries.setdefault("score", column)
+        if not {"predicted", "score"} & set(entries):
             what = f"no column of {visible(place)} holds labels of the truth or numbers"
             raise PlanError("column-type", what, known=listed(opened.columns), fix="give a file with predictions")
-        return found
+        return entries
 
 
 def _beside(plan: str, file: str) -> str:
@@ -296,13 +296,13 @@ def _ask_further(given: dict[str, Any], columns: Sequence[str]) -> None:
 
 def _chosen(question: str, columns: Sequence[str]) -> tuple[str, ...]:
     """Columns that somebody names, or none."""
-    found: tuple[str, ...] = _prompt(
+    names: tuple[str, ...] = _prompt(
         question,
         default="",
         show_default=False,
         value_proc=lambda text: tuple(_known(one, columns) for one in _parted(text, columns)),
     )
-    return found
+    return names
 
 
 def _parted(text: str, columns: Sequence[str]) -> list[str]:
@@ -342,19 +342,19 @@ def _labels(opened: Any, *columns: str) -> list[Any]:  # noqa: ANN401  an opened
     from assay.core.labels import in_order
     from assay.rows.engines.duckdb_engine import quote_identifier
 
-    found: set[Any] = set()
+    labels: set[Any] = set()
     for column in columns:
         name = quote_identifier(column)
         query = f"SELECT DISTINCT {name} FROM rows WHERE {name} IS NOT NULL LIMIT {FEW + 1}"  # noqa: S608  quoted above
-        found |= {row[0] for row in opened.fetch(query)}
-        if len(found) > FEW:
+        labels |= {row[0] for row in opened.fetch(query)}
+        if len(labels) > FEW:
             raise PlanError(
                 "column-type",
                 f"column {quoted(column)} holds more than {FEW} distinct values",
                 where=column,
                 fix="name the column with the labels; plans for more classes are written by hand",
             )
-    return list(in_order(found))
+    return list(in_order(labels))
 
 
 def _positive(name: str | None, labels: list[Any], *, asks: bool) -> Any:  # noqa: ANN401  a label
@@ -368,15 +368,15 @@ def _positive(name: str | None, labels: list[Any], *, asks: bool) -> Any:  # noq
         return None
     if name is None and asks:
         name = _prompt("Which class is the positive one?", type=click.Choice([str(x) for x in labels]))
-    found = {str(label): label for label in labels}
-    if name not in found:
+    labels_by_name = {str(label): label for label in labels}
+    if name not in labels_by_name:
         raise PlanError(
             "positive-class-undeclared" if name is None else "unknown-positive",
             "which of the two classes is the positive one?",
             known=listed(labels),
             fix="--positive LABEL",
         )
-    return found[name]
+    return labels_by_name[name]
 
 
 def _asked(what: str, *, asks: bool) -> str | None:

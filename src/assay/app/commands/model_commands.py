@@ -34,7 +34,7 @@ def compare(tables: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401  opt
     output = Output.taken_from(given)
     task = click.get_current_context().meta.get(TASK)
     given.pop("task", None)
-    found: Result = (
+    comparison: Result = (
         compare_files(tables, **given) if task is None else compare_by_task(task, tables, quiet=output.quiet, **given)
     )
-    output.finish({"": found}, "assay tests   # what every test asks, and when it must not be used")
+    output.finish({"": comparison}, "assay tests   # what every test asks, and when it must not be used")

@@ -34,13 +34,13 @@ def checked(path: str) -> tuple[LoadedPlan, dict[str, Any]]:
     """A plan without errors, and which requirement rows it answers."""
     loaded = load_plan(path)
     rows = profile(loaded.plan.plan.profile or profile().name).rows
-    found = answered_rows(loaded, rows)
-    answered = [name for name, answers in found.items() if all(one.whole for one in answers)]
+    answers_by_row = answered_rows(loaded, rows)
+    answered = [name for name, answers in answers_by_row.items() if all(answer.whole for answer in answers)]
     lacking: dict[str, list[str]] = {}
-    for name, answers in found.items():
-        for one in answers:
-            if not one.whole:
-                lacking.setdefault(one.path, []).append(name)
+    for name, answers in answers_by_row.items():
+        for answer in answers:
+            if not answer.whole:
+                lacking.setdefault(answer.path, []).append(name)
     left = open_answers(loaded, rows)
     return loaded, {
         "plan": loaded.path,
@@ -49,9 +49,11 @@ def checked(path: str) -> tuple[LoadedPlan, dict[str, Any]]:
         "answered": answered,
         "lacking": lacking,
         "rows": len(rows),
-        "wanting_statements": len(found),
-        "missing_for_conforming": [one.path for one in left if one.shall],
-        "next": [{"answer": one.path, "write": written(one.path), "rows": list(one.rows)} for one in left[:NEXT]],
+        "wanting_statements": len(answers_by_row),
+        "missing_for_conforming": [answer.path for answer in left if answer.shall],
+        "next": [
+            {"answer": answer.path, "write": written(answer.path), "rows": list(answer.rows)} for answer in left[:NEXT]
+        ],
     }
 
 
@@ -67,24 +69,24 @@ def written(path: str) -> str:
     return f"[{'.'.join(above)}] {last} = {toml_value(example(field)) if field is not None else '...'}"
 
 
-def said_of_check(found: dict[str, Any]) -> list[str]:
+def said_of_check(facts: dict[str, Any]) -> list[str]:
     """The result of a check, for people."""
     lines = [
-        f"no errors   digest {found['digest'][:16]}…",
+        f"no errors   digest {facts['digest'][:16]}…",
         (
-            f"answers     {len(found['answered'])} of {found['wanting_statements']} rows that want a statement"
-            f" ({found['rows']} rows in all; the others are computed or measured)"
+            f"answers     {len(facts['answered'])} of {facts['wanting_statements']} rows that want a statement"
+            f" ({facts['rows']} rows in all; the others are computed or measured)"
         ),
     ]
-    lines += [f"            {line}" for line in textwrap.wrap(", ".join(_runs(found["answered"])), WIDTH)]
-    missing = found["missing_for_conforming"]
+    lines += [f"            {line}" for line in textwrap.wrap(", ".join(_runs(facts["answered"])), WIDTH)]
+    missing = facts["missing_for_conforming"]
     said = f"{counted(len(missing), 'answer')} missing: {', '.join(missing)}" if missing else "no answer is missing"
     lines.append(f'conforming  {said}, for "conforming"')
-    if not found["signed"]:
+    if not facts["signed"]:
         lines.append("unsigned    no statement counts before plan.assessor and plan.date are given")
-    for place, one in enumerate(found["next"], start=1):
+    for place, one in enumerate(facts["next"], start=1):
         lines.append(f"  next {place}    {one['write']}  ({counted(len(one['rows']), 'row')})")
-    for path, rows in found["lacking"].items():
+    for path, rows in facts["lacking"].items():
         lines.append(f"  open      {path:<58} {', '.join(rows)}")
     return lines
 
@@ -96,13 +98,13 @@ def _runs(ids: list[str]) -> list[str]:
     ['R-5.1-1 to 3', 'R-8-1']
     """
     runs: list[list[str]] = []
-    for one in ids:
-        clause, _, number = one.rpartition("-")
+    for row_id in ids:
+        clause, _, number = row_id.rpartition("-")
         before, _, last = runs[-1][-1].rpartition("-") if runs else ("", "", "")
         if before == clause and last.isdigit() and number.isdigit() and int(number) == int(last) + 1:
-            runs[-1].append(one)
+            runs[-1].append(row_id)
         else:
-            runs.append([one])
+            runs.append([row_id])
     return [run[0] if len(run) == 1 else f"{run[0]} to {run[-1].rpartition('-')[2]}" for run in runs]
 
 
@@ -129,11 +131,11 @@ def run_plan(
 
 def refuse_options(given: dict[str, Any]) -> None:
     """What shapes the numbers is said in the plan, and nowhere else."""
-    if found := typed(given, free=("out", "as_json", "quiet", "predictions", "ledger", "require", "allow_command")):
+    if options := typed(given, free=("out", "as_json", "quiet", "predictions", "ledger", "require", "allow_command")):
         raise PlanError(
             "role-clash",
             "a plan is run as it is: options about rows and measures are stated in it",
-            found=", ".join(found),
+            found=", ".join(options),
             fix="write them into the plan, or give the file of predictions instead of the plan",
         )
 

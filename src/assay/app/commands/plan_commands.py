@@ -104,10 +104,10 @@ def plan_check(path: str, *, as_json: bool) -> None:
     """List every error of a plan at once, with lines; or which requirement rows it answers."""
     from assay.app.commands.plan_checks import checked, said_of_check
 
-    _, found = checked(path)
+    _, facts = checked(path)
     if as_json:
-        click.echo(json.dumps(found, indent=1, ensure_ascii=False))
+        click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
         return
-    for line in said_of_check(found):
+    for line in said_of_check(facts):
         say_line(line)
     say_line(f"next     assay run {path}")

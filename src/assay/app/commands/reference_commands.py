@@ -59,11 +59,11 @@ def measures(*, task: str | None, family: str | None, as_json: bool) -> None:
     from assay.app.commands.show_command import declaration, listing
     from assay.measures.catalogue import measures as find
 
-    found = find(task=task, family=family)
+    matches = find(task=task, family=family)
     if as_json:
-        _print_json([declaration(one) for one in found])
+        _print_json([declaration(one) for one in matches])
     else:
-        click.echo(listing(found))
+        click.echo(listing(matches))
 
 
 @click.command(cls=Command)
@@ -73,40 +73,40 @@ def tests(name: str | None, *, as_json: bool) -> None:
     """List the tests of significance, or explain one: what it asks, assumes, and must never be used on."""
     from assay.inference.tests_catalogue import every_test, find_test
 
-    found = every_test() if name is None else [find_test(name)]
+    matches = every_test() if name is None else [find_test(name)]
     if as_json:
-        declared = [declare_test(one) for one in found]
+        declared = [declare_test(one) for one in matches]
         _print_json(declared if name is None else declared[0])
     else:
-        click.echo(list_tests(found) if name is None else explain_test(found[0]))
+        click.echo(list_tests(matches) if name is None else explain_test(matches[0]))
 
 
-def declare_test(one: Significance) -> dict[str, object]:
+def declare_test(test: Significance) -> dict[str, object]:
     """Everything that is declared of a test, for machines."""
     return {
-        "name": one.name,
-        "family": one.family,
-        "title": one.title,
-        "also": list(one.also),
-        "asks": one.asks,
-        "null": one.null,
-        "effect": one.effect,
-        "assumes": list(one.assumes),
-        "never": list(one.never),
-        "source": [str(source) for source in one.source],
-        "specification": one.spec,
-        "errata": list(one.errata),
-        "takes": one.takes.__name__,
-        "pairwise": one.pairwise,
+        "name": test.name,
+        "family": test.family,
+        "title": test.title,
+        "also": list(test.also),
+        "asks": test.asks,
+        "null": test.null,
+        "effect": test.effect,
+        "assumes": list(test.assumes),
+        "never": list(test.never),
+        "source": [str(source) for source in test.source],
+        "specification": test.spec,
+        "errata": list(test.errata),
+        "takes": test.takes.__name__,
+        "pairwise": test.pairwise,
     }
 
 
-def explain_test(one: Significance) -> str:
+def explain_test(test: Significance) -> str:
     """A test on a few lines."""
-    rows = [("asks", one.asks), ("null", one.null), ("effect", one.effect)]
-    rows += [("assumes", text) for text in one.assumes] + [("never", text) for text in one.never]
-    rows += [("source", str(source)) for source in one.source] + [("errata", ", ".join(one.errata))]
-    return "\n".join([f"{one.name}   {one.title}", *(_row(name, text) for name, text in rows if text)])
+    rows = [("asks", test.asks), ("null", test.null), ("effect", test.effect)]
+    rows += [("assumes", text) for text in test.assumes] + [("never", text) for text in test.never]
+    rows += [("source", str(source)) for source in test.source] + [("errata", ", ".join(test.errata))]
+    return "\n".join([f"{test.name}   {test.title}", *(_row(name, text) for name, text in rows if text)])
 
 
 def list_tests(every: Sequence[Significance]) -> str:

@@ -43,27 +43,27 @@ class Output:
             kind_of(path)
         return output
 
-    def finish(self, found: Mapping[str, Result], next_command: str) -> None:
+    def finish(self, results: Mapping[str, Result], next_command: str) -> None:
         """Write the files of every result, in a folder of its own where it has a name, then print what is asked for."""
         made: dict[Path, bytes] = {}
-        for name, result in found.items():
+        for name, result in results.items():
             folder = Path(self.out) / name.replace(" ", "-")
             # Reports of one model among several stand in its folder, or each would replace the one before.
-            more = [Path(path) if len(found) == 1 else folder / Path(path).name for path in self.reports]
+            more = [Path(path) if len(results) == 1 else folder / Path(path).name for path in self.reports]
             page = [] if self.bare else [folder / "report.html"]
             made |= {path: rendered(result.record, path) for path in [*page, *more, folder / "record.json"]}
         write_files(made)
         if self.as_json or self.as_short:
-            printed = {name: short(one.record) if self.as_short else dict(one.record) for name, one in found.items()}
+            printed = {name: short(one.record) if self.as_short else dict(one.record) for name, one in results.items()}
             text = json.dumps(printed.get("", printed), ensure_ascii=False, allow_nan=False, indent=1)
-            whole = found[""].record.to_text() if "" in found and not self.as_short else f"{text}\n"
+            whole = results[""].record.to_text() if "" in results and not self.as_short else f"{text}\n"
             click.echo(whole, nl=False)
         if not self.quiet:
-            for name, result in found.items():
+            for name, result in results.items():
                 if name:
                     tell_name(name)
                 tell_summary(result)
-            tell_end(found.values(), made, next_command)
+            tell_end(results.values(), made, next_command)
 
 
 def write_files(made: Mapping[Path, bytes]) -> None:
@@ -120,11 +120,11 @@ def report_file(record: str, out: str, kind: str | None) -> bytes | None:
             "option-unknown", "standard output has no ending, so the kind must be named", fix="add --kind md, for one"
         )
     kind_of(out, kind)
-    found = _loaded(record)
+    loaded_record = _loaded(record)
     try:
         if out == STDOUT:
-            return rendered(found, "", kind)
-        write_report(found, out, kind)
+            return rendered(loaded_record, "", kind)
+        write_report(loaded_record, out, kind)
     except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
         raise RecordError(
             "record-unreadable",
@@ -137,21 +137,21 @@ def report_file(record: str, out: str, kind: str | None) -> bytes | None:
 
 def _loaded(path: str) -> Record:
     """A Record whose tallies are the ones it was written with; a tally alone has nothing to report."""
-    found = Record.load(path)
-    if found.get("kind") == "tally":
+    record = Record.load(path)
+    if record.get("kind") == "tally":
         raise PlanError(
             "role-clash",
             "the file is the tally of a site, which has no estimates",
             where=visible(path),
             fix=f"assay merge {visible(path)} -o record.json, then report record.json",
         )
-    digests = found.get("digests")
+    digests = record.get("digests")
     signed = digests.get("tallies") if isinstance(digests, dict) else None
-    if signed is not None and signed != digest(found["tallies"]):
+    if signed is not None and signed != digest(record["tallies"]):
         raise RecordError(
             "digest-mismatch",
             "the tallies are not the ones this Record was written with",
             where=visible(path),
             fix="restore the file from its source",
         )
-    return found
+    return record

@@ -60,10 +60,10 @@ def cross_columns(given: dict[str, Any]) -> dict[str, Any]:
     return {"group": list(dict.fromkeys(columns)), "cross": crossed}
 
 
-def next_of_run(found: Assessment, out: str) -> str:
+def next_of_run(assessment: Assessment, out: str) -> str:
     """The command that somebody may want next."""
     record = shlex.quote(str(Path(out) / "record.json"))
-    groups = "" if found.grouped.factors else "; add --group COLUMN to the run for groups"
+    groups = "" if assessment.grouped.factors else "; add --group COLUMN to the run for groups"
     return f"assay report {record} -o report.pdf   # or .md, .csv, a model card{groups}"
 
 

@@ -75,71 +75,76 @@ def explain_name(name: str) -> tuple[dict[str, Any], str]:
         head = f"{criterion.name} (fairness)"
         return {"name": criterion.name, **own}, "\n".join([head, *(_row(k, v) for k, v in own.items() if v)])
     try:
-        found = measure(folded if folded in MEANT.values() else name)
+        named_measure = measure(folded if folded in MEANT.values() else name)
     except PlanError:
         if not tests_meant(name) and name not in TESTS:
             raise
         test = (tests_meant(name) or (find_test(name),))[0]
-        told = {"asks": test.asks, "null": test.null, "effect": test.effect, "also": ", ".join(test.also),
+        test_rows = {"asks": test.asks, "null": test.null, "effect": test.effect, "also": ", ".join(test.also),
                 "python": f'assay.test("{test.name}", ...)', "source": "; ".join(map(str, test.source))}  # fmt: skip
         head = f"{test.name} (significance test)"
-        return {"name": test.name, **told}, "\n".join([head, *(_row(k, v) for k, v in told.items() if v)])
-    task = task_of(found)
-    shown = explained(found) + ("" if task == "classification" else "\n" + _row("task", f"{task}: assay.{task}(...)"))
-    return {**declaration(found), "task": task}, shown
+        return {"name": test.name, **test_rows}, "\n".join([head, *(_row(k, v) for k, v in test_rows.items() if v)])
+    task = task_of(named_measure)
+    shown = explained(named_measure) + (
+        "" if task == "classification" else "\n" + _row("task", f"{task}: assay.{task}(...)")
+    )
+    return {**declaration(named_measure), "task": task}, shown
 
 
-def declaration(one: Measure) -> dict[str, Any]:
+def declaration(measure: Measure) -> dict[str, Any]:
     """A measure as JSON."""
-    file, line = one.where
-    guidance = guidance_of(one)
+    file, line = measure.where
+    guidance = guidance_of(measure)
     return {
-        "name": one.name,
-        "symbol": one.symbol or None,
-        "also": list(one.also),
-        "says": one.says,
-        "formula": one.formula,
-        "range": [real_to_json(end) for end in one.range],
-        "better": str(one.better),
-        "chance": one.chance,
-        "family": one.family,
-        "of": grain(one),
+        "name": measure.name,
+        "symbol": measure.symbol or None,
+        "also": list(measure.also),
+        "says": measure.says,
+        "formula": measure.formula,
+        "range": [real_to_json(end) for end in measure.range],
+        "better": str(measure.better),
+        "chance": measure.chance,
+        "family": measure.family,
+        "of": grain(measure),
         "parameters": {
-            name: None if value is inspect.Parameter.empty else value for name, value in one.parameters.items()
+            name: None if value is inspect.Parameter.empty else value for name, value in measure.parameters.items()
         },
-        "needs": list(one.needs),
+        "needs": list(measure.needs),
         "use": guidance.use or None,
         "avoid": guidance.avoid or None,
         "elsewhere": list(guidance.elsewhere),
-        "source": [str(source) for source in one.source],
-        "catalogue": list(one.spec),
-        "errata": list(one.errata),
+        "source": [str(source) for source in measure.source],
+        "catalogue": list(measure.spec),
+        "errata": list(measure.errata),
         "declared": f"{Path(file).name}:{line}",
     }
 
 
-def explained(one: Measure) -> str:
+def explained(measure: Measure) -> str:
     """A measure as a page of text."""
-    file, line = one.where
-    guidance = guidance_of(one)
-    head = f"{one.title} ({one.symbol})" if one.symbol else one.title
+    file, line = measure.where
+    guidance = guidance_of(measure)
+    head = f"{measure.title} ({measure.symbol})" if measure.symbol else measure.title
     rows = [
-        ("says", one.says),
-        ("formula", one.formula),
-        ("range", f"{one.range_shown}; {one.better}" + (f"; chance gives {one.chance}" if one.chance else "")),
-        ("of", grain(one)),
-        ("also", ", ".join(one.also)),
-        ("needs", ", ".join(one.needs)),
-        ("options", ", ".join(f"{k}={v!r}" for k, v in one.parameters.items() if v is not inspect.Parameter.empty)),
+        ("says", measure.says),
+        ("formula", measure.formula),
+        (
+            "range",
+            f"{measure.range_shown}; {measure.better}" + (f"; chance gives {measure.chance}" if measure.chance else ""),
+        ),
+        ("of", grain(measure)),
+        ("also", ", ".join(measure.also)),
+        ("needs", ", ".join(measure.needs)),
+        ("options", ", ".join(f"{k}={v!r}" for k, v in measure.parameters.items() if v is not inspect.Parameter.empty)),
         ("use when", guidance.use),
         ("not when", guidance.avoid),
         ("elsewhere", "; ".join(guidance.elsewhere)),
-        ("family", one.family),
-        ("source", "; ".join(str(source) for source in one.source)),
+        ("family", measure.family),
+        ("source", "; ".join(str(source) for source in measure.source)),
         ("code", f"{Path(os.path.relpath(file, PACKAGE)).as_posix()}:{line}"),
     ]
     text = "\n".join(_row(name, value) for name, value in rows if value)
-    errata = "\n".join(_row(entry.id, f"{entry.title}. {entry.reading}") for entry in concerning(one))
+    errata = "\n".join(_row(entry.id, f"{entry.title}. {entry.reading}") for entry in concerning(measure))
     return f"{head}\n{text}" + (f"\n\n  errata readings\n{errata}" if errata else "")
 
 
@@ -147,10 +152,10 @@ def _row(name: str, value: str) -> str:
     return "\n".join(textwrap.wrap(value, 96, initial_indent=f"  {name:<9} ", subsequent_indent=" " * 12))
 
 
-def listing(found: Iterable[Measure]) -> str:
+def listing(measures: Iterable[Measure]) -> str:
     """Many measures, by family."""
     families: dict[str, list[Measure]] = {}
-    for one in found:
+    for one in measures:
         families.setdefault(one.family, []).append(one)
     blocks = [
         f"{name}\n" + "\n".join(f"  {m.name:<32} {m.says}" for m in members) for name, members in families.items()

@@ -33,28 +33,30 @@ def verify(record: str, *, key: str | None, signature: str | None, as_json: bool
     from assay.assess.record.record import Record
     from assay.assess.record.verification import verify as verified
 
-    found = verified(Record.load(record, unsealed=True))
+    verification = verified(Record.load(record, unsealed=True))
     signed = None if key is None else _signature(record, key, signature)
-    holds = found.holds and (signed is None or signed["holds"] is True)
+    holds = verification.holds and (signed is None or signed["holds"] is True)
     if as_json:
-        told = {"record": record, **found.to_json(), "verified": holds}
+        told = {"record": record, **verification.to_json(), "verified": holds}
         told |= {} if signed is None else {"signature": signed}
         click.echo(json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False))
     if not quiet:
-        for one in found.mismatches[:MOST]:
+        for one in verification.mismatches[:MOST]:
             tell_line(f"mismatch {one.said()}")
-        if len(found.mismatches) > MOST:
-            tell_line(f"  and {len(found.mismatches) - MOST:,} more; --json lists them all")
-        for text in found.unchecked:
+        if len(verification.mismatches) > MOST:
+            tell_line(f"  and {len(verification.mismatches) - MOST:,} more; --json lists them all")
+        for text in verification.unchecked:
             tell_line(f"? not computed again: {text}")
-        parts = ", ".join(name.replace("_", " ") for name, n in found.checked.items() if n)
+        parts = ", ".join(name.replace("_", " ") for name, n in verification.checked.items() if n)
         tell_line(f"checked  digests, row accounting, and computed again: {parts or 'nothing'}")
         for line in _said_of(signed, record):
             tell_line(line)
         done = (
-            "verified: everything" if found.made_by is None else f"only assay {found.made_by} recomputes it; the rest"
+            "verified: everything"
+            if verification.made_by is None
+            else f"only assay {verification.made_by} recomputes it; the rest"
         )
-        verdict = f"{done} is as it was written" if found.holds else "NOT as it was written"
+        verdict = f"{done} is as it was written" if verification.holds else "NOT as it was written"
         if signed is not None:
             verdict += ", and signed by the key" if signed["holds"] else ", and NOT signed by the key"
         tell_line(f"verdict  {verdict}")

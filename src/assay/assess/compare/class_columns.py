@@ -104,16 +104,16 @@ def scored_classes(
     columns: Mapping[str, ScoreColumns] | None, seen: set[Label], declared: Sequence[Label] | None
 ) -> dict[str, tuple[Label, ...]]:
     """The class of each score column, by model; all models must score the same classes."""
-    found = {model: labels_by_score(one, seen, declared) for model, one in (columns or {}).items()}
-    if len({frozenset(own) for own in found.values()}) > 1:
+    classes_by_model = {model: labels_by_score(one, seen, declared) for model, one in (columns or {}).items()}
+    if len({frozenset(own) for own in classes_by_model.values()}) > 1:
         raise PlanError(
             "score-columns",
             "the models do not score the same classes",
             where="score",
-            found="; ".join(f"{model}: {listed(own)}" for model, own in found.items()),
+            found="; ".join(f"{model}: {listed(own)}" for model, own in classes_by_model.items()),
             fix="give every model one column for each class",
         )
-    return found
+    return classes_by_model
 
 
 def in_order_of_classes(

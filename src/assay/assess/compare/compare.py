@@ -209,15 +209,15 @@ def _compared(paired: Paired, asked: Asked, declared: Declared, limits: Limits |
         classwise=paired.columns is not None,
         pair=by_cell and len(paired.models) == PAIR,
     )
-    held = _held(paired, cells, settled)
+    tallies = _held(paired, cells, settled)
     return Comparison(
-        answers=tuple(answered(held, asked, settled.positive, {})),
+        answers=tuple(answered(tallies, asked, settled.positive, {})),
         asked=asked,
         models=paired.models,
         labels=settled.labels,
         positive=settled.positive,
         census=Census(read=rows, scored=rows),
-        **held,
+        **tallies,
         notes=(*settled.notes, *paired.notes),
         data={"from": paired.named, "pairing": paired.how, "files": dict(paired.files or {}), **paired.selected},
         proof=paired.proof,
@@ -245,13 +245,13 @@ def _rows_and_truth(paired: Paired, cells: Mapping[tuple[Label | None, ...], int
 
 def _held(paired: Paired, cells: Mapping[tuple[Label | None, ...], int], settled: Classes) -> dict[str, Any]:
     """The tallies: joint cells and scores apart, or every row where rows are of subjects or have weights."""
-    held: dict[str, Any] = {}
+    tallies: dict[str, Any] = {}
     if paired.lines is not None:
         if paired.channel:
             told = "leave out channel, or the subject"
             raise PlanError("comparison-needs", "channels are compared on rows of their own", fix=told)
         given = paired.lines
-        held["rows"] = PerUnit.of(
+        tallies["rows"] = PerUnit.of(
             truth=given.truth,
             labels=settled.labels,
             models=paired.models,
@@ -261,19 +261,19 @@ def _held(paired: Paired, cells: Mapping[tuple[Label | None, ...], int], settled
             weight=given.weight,
             times=given.times,
         )
-        return held
+        return tallies
     if cells:
-        held["paired"] = PairedLabels.from_cells(
+        tallies["paired"] = PairedLabels.from_cells(
             cast("dict[tuple[Label, ...], int]", cells), models=paired.models, labels=settled.labels
         )
     if cells and paired.channel:
-        held["channels"] = channels(paired, settled.labels)
+        tallies["channels"] = channels(paired, settled.labels)
     if paired.columns is not None:
-        held["rows"] = PerUnit.of(
+        tallies["rows"] = PerUnit.of(
             truth=paired.truth or (), labels=settled.labels, models=paired.models, scores=paired.scores
         )
     elif paired.joint is not None:
-        held["scores"] = paired.joint.for_positive(settled.positive)
+        tallies["scores"] = paired.joint.for_positive(settled.positive)
     elif paired.scores is not None:
-        held["scores"] = PairedScores.of(cast("Codes", paired.truth).are(settled.positive), paired.scores)
-    return held
+        tallies["scores"] = PairedScores.of(cast("Codes", paired.truth).are(settled.positive), paired.scores)
+    return tallies

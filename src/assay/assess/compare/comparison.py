@@ -111,9 +111,9 @@ class Comparison(Result):
         c["mcnemar"], c["recall"], c["mcnemar", "A", "B"]
         """
         wanted, *models = (name,) if isinstance(name, str) else name
-        found = [one for one in self.findings if wanted in _names(one)]
-        found = [one for one in found if not models or set(models) == set(one.models)]
-        if not found:
+        matches = [one for one in self.findings if wanted in _names(one)]
+        matches = [one for one in matches if not models or set(models) == set(one.models)]
+        if not matches:
             known = list(dict.fromkeys(word for one in self.findings for word in _names(one)))
             close = nearest(wanted, known)
             raise PlanError(
@@ -122,16 +122,17 @@ class Comparison(Result):
                 known=listed(known, most=20),
                 fix=f'did you mean "{close}"?' if close else "ask for one of the known ones",
             )
-        about = {(one.models, one.about) for one in found}
-        if len(about) > 1 and len({one.models for one in found}) > 1 and not models:
-            first = " and ".join(found[0].models)
+        about = {(one.models, one.about) for one in matches}
+        if len(about) > 1 and len({one.models for one in matches}) > 1 and not models:
+            first = " and ".join(matches[0].models)
+            models = matches[0].models
             raise PlanError(
                 "test-ambiguous",
                 f"{wanted!r} was asked of several pairs",
-                known="; ".join(" and ".join(one.models) for one in found),
-                fix=f"name the pair, such as {first}: c[{wanted!r}, {found[0].models[0]!r}, {found[0].models[-1]!r}]",
+                known="; ".join(" and ".join(one.models) for one in matches),
+                fix=f"name the pair, such as {first}: c[{wanted!r}, {models[0]!r}, {models[-1]!r}]",
             )
-        return found[0]
+        return matches[0]
 
     def __iter__(self) -> Any:  # noqa: ANN401
         """The findings."""
@@ -161,10 +162,10 @@ class Comparison(Result):
 
     def _areas(self) -> dict[str, Estimate]:
         """The area under the ROC curve of each model, where there are scores of two classes."""
-        held, asked = self.scores, self.asked
-        if held is None or min(held.m, held.n) < 2:  # noqa: PLR2004  no spread
+        scores, asked = self.scores, self.asked
+        if scores is None or min(scores.m, scores.n) < 2:  # noqa: PLR2004  no spread
             return {}
-        found, n = areas(held), held.m + held.n
+        found, n = areas(scores), scores.m + scores.n
         every = [(model, area_effect(found, i, asked.level)) for i, model in enumerate(found.models)]
         return {model: Estimate(measure="auroc", result=Number(cast("Any", one.value)), interval=one.interval, n=n,
                                 no_interval=one.no_interval) for model, one in every}  # fmt: skip
@@ -194,11 +195,11 @@ class Comparison(Result):
         measure, value, high = self._values()
         order = sorted(self.models, key=lambda model: -value[model] if high else value[model])
         ahead: dict[str, list[str]] = {model: [] for model in self.models}
-        for one in self.findings:
-            if len(one.models) != 2 or (one.test.endswith(OF_MARGIN)):  # noqa: PLR2004
+        for finding in self.findings:
+            if len(finding.models) != 2 or (finding.test.endswith(OF_MARGIN)):  # noqa: PLR2004
                 continue
-            if one.significant and one.about in ("", measure):
-                a, b = one.models
+            if finding.significant and finding.about in ("", measure):
+                a, b = finding.models
                 better = (value[a] > value[b]) == high
                 ahead[a if better else b].append(b if better else a)
         return [Place(model=m, value=value[m], measure=measure, ahead_of=tuple(dict.fromkeys(ahead[m]))) for m in order]
@@ -238,11 +239,11 @@ class Comparison(Result):
         paid = {m: costs.of(one) for m, one in self._confusions().items()}
         return {m: float(one.total / one.n) for m, one in paid.items()}
 
-    def _areas_apart(self, held: Apart) -> tuple[str, dict[str, float], bool]:
-        if held.rows is not None:
-            every = [unit_values(one, self.positive)[1] for one in held.rows]
+    def _areas_apart(self, tally: Apart) -> tuple[str, dict[str, float], bool]:
+        if tally.rows is not None:
+            every = [unit_values(one, self.positive)[1] for one in tally.rows]
             return "auroc_macro", {model: value for one in every for model, value in one.items()}, True
-        parts = zip(self.models, held.scores or (), strict=True)
+        parts = zip(self.models, tally.scores or (), strict=True)
         return "auroc", {m: float(areas(one).area[0]) if min(one.m, one.n) > 1 else 0.5 for m, one in parts}, True
 
     @cached_property
@@ -308,19 +309,19 @@ class Comparison(Result):
                     fix="restore the file from its source",
                 )
             names = Asked.__dataclass_fields__.keys()
-            held = _held(tallies)
+            tally_fields = _held(tallies)
             given = {**plan, "measures": chosen(plan["measures"] or None) or ()}
             if "costs" in plan:
-                given["costs"] = Costs.from_json(plan["costs"], _classes(held, record["labels"]))
+                given["costs"] = Costs.from_json(plan["costs"], _classes(tally_fields, record["labels"]))
             asked = Asked(**{name: one for name, one in given.items() if name in names})
             return cls(
-                answers=tuple(answered(held, asked, record["positive"], plan["data"])),
+                answers=tuple(answered(tally_fields, asked, record["positive"], plan["data"])),
                 asked=asked,
                 models=tuple(record["models"]),
-                labels=_classes(held, record["labels"]),
+                labels=_classes(tally_fields, record["labels"]),
                 positive=record["positive"],
                 census=Census(**{k: rows[k] for k in ("read", "scored", "excluded", "unmatched")}),
-                **held,
+                **tally_fields,
                 lower_is_better=bool(plan["lower_is_better"]),
                 notes=tuple(record["notes"]),
                 data=plan["data"],
@@ -355,11 +356,11 @@ class Comparison(Result):
         return f"<Comparison: {', '.join(self.models)}; {len(self)} findings>"
 
 
-def _names(one: Finding) -> tuple[str, ...]:
+def _names(finding: Finding) -> tuple[str, ...]:
     """The words a finding can be asked for by."""
-    family = next((t.family for t in every_test() if t.name == one.test), "")
-    also = {"recall": ("sensitivity",), "matthews_corrcoef": ("mcc",)}.get(one.about, ())
-    return tuple(word for word in (one.test, family, one.about, *also) if word)
+    family = next((t.family for t in every_test() if t.name == finding.test), "")
+    also = {"recall": ("sensitivity",), "matthews_corrcoef": ("mcc",)}.get(finding.about, ())
+    return tuple(word for word in (finding.test, family, finding.about, *also) if word)
 
 
 def _classes(held: Mapping[str, Any], stated: Sequence[Label]) -> tuple[Label, ...]:

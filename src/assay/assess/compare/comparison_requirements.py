@@ -44,27 +44,29 @@ def demand_values(
             where="costs",
             fix='give predicted={"A": ..., "B": ...} (--predicted)',
         )
-    for one in measures or ():
-        if one.takes is Ranked and not scores:
-            raise PlanError(
-                "comparison-needs", f"{one.title} reads scores of two classes", fix='give score={"A": ..., "B": ...}'
-            )
-        if one.takes in OF_CLASSES and not classwise:
+    for measure in measures or ():
+        if measure.takes is Ranked and not scores:
             raise PlanError(
                 "comparison-needs",
-                f"{one.title} reads the scores of all classes, of three at least",
+                f"{measure.title} reads scores of two classes",
+                fix='give score={"A": ..., "B": ...}',
+            )
+        if measure.takes in OF_CLASSES and not classwise:
+            raise PlanError(
+                "comparison-needs",
+                f"{measure.title} reads the scores of all classes, of three at least",
                 fix='give one column for each class: score={"A": {label: column, ...}, "B": {...}}',
             )
-        if one.takes is Priced and not costs:
+        if measure.takes is Priced and not costs:
             raise PlanError(
                 "comparison-needs",
-                f"{one.title} needs what each mistake costs",
+                f"{measure.title} needs what each mistake costs",
                 where="costs",
                 fix='state it: costs={("truth", "predicted"): 5, ...} (--cost TRUTH PREDICTED NUMBER, or --costs FILE)',
             )
-        if not one.from_scores and not labels:
+        if not measure.from_scores and not labels:
             raise PlanError(
-                "comparison-needs", f"{one.title} reads predictions", fix='give predicted={"A": ..., "B": ...}'
+                "comparison-needs", f"{measure.title} reads predictions", fix='give predicted={"A": ..., "B": ...}'
             )
 
 

@@ -112,10 +112,10 @@ class Conducted(Shown):
     @property
     def digest(self) -> str:
         """SHA-256 of the folds and the true classes: the same for every model (5.3.6)."""
-        held = hashlib.sha256(digest(self.folds).encode())
-        held.update(repr(self.labels).encode())
-        held.update(self.rows.classes.astype("<i8").tobytes())
-        return held.hexdigest()
+        hasher = hashlib.sha256(digest(self.folds).encode())
+        hasher.update(repr(self.labels).encode())
+        hasher.update(self.rows.classes.astype("<i8").tobytes())
+        return hasher.hexdigest()
 
     def predictions(self, model: str) -> dict[str, NDArray[Any]]:
         """What a model answered for rows it was not trained on, as columns; with repeats a row stands there often.
@@ -179,14 +179,14 @@ class Conducted(Shown):
         the corrected resampled t test; the plain t test takes folds for independent ones and is refused.
         """
         Wanted(level=level)
-        one = self.measures[0] if measure is None else self._measure(measure)
+        resolved_measure = self.measures[0] if measure is None else self._measure(measure)
         asked = Asked(
             level=level, correction=correction, test=test, because=because, override=override,
             accept_dependence=accept_dependence, rows=self.rows.n,
         )  # fmt: skip
-        blocks, answers = self._answers(one, asked)
+        blocks, answers = self._answers(resolved_measure, asked)
         more: tuple[str, ...] = (IN_TIME,) if isinstance(self.scheme, TimeOrdered) else ()
-        others = [m.title for m in self.measures if m.title != one.title]
+        others = [m.title for m in self.measures if m.title != resolved_measure.title]
         if others:
             more += (f"{', '.join(others)}: asked for too, and corrected together with it in .findings",)
         return Comparison(
@@ -232,26 +232,26 @@ class Conducted(Shown):
         sizes = [
             sorted({len(part) for part in parts}) for parts in zip(*((f.train, f.test) for f in whole), strict=True)
         ]
-        train, test = (f"{one[0]:,}" if len(one) == 1 else f"{one[0]:,} to {one[-1]:,}" for one in sizes)
+        train, test = (f"{span[0]:,}" if len(span) == 1 else f"{span[0]:,} to {span[-1]:,}" for span in sizes)
         head = f"{self.scheme.title} of {counted(self.rows.n, 'row')}, seed {self.seed}: "
         head += f"{counted(len(whole), 'fold')}, {train} rows to train on, {test} to test on"
         if isinstance(self.scheme, Halved):
             head += f"; the same within both halves of {counted(self.scheme.splits, 'split')}"
         wide = max(map(len, self.models))
         lines = [head]
-        for one in self.measures:
-            lines.append(f"\n{one.title}, mean and standard deviation over folds")
-            for model, every in self.values(one).items():
-                values = every[: self._whole]
+        for measure in self.measures:
+            lines.append(f"\n{measure.title}, mean and standard deviation over folds")
+            for model, fold_values in self.values(measure).items():
+                values = fold_values[: self._whole]
                 known = [value for value in values if value is not None]
                 lost = len(values) - len(known)
-                told = (
+                text = (
                     f"{figure(fmean(known))}   {figure(stdev(known)) if len(known) > 1 else '–'}"
                     if known
                     else "undefined"
                 )
                 lines.append(
-                    f"  {model:<{wide}}   {told}" + (f"   undefined in {counted(lost, 'fold')}" if lost else "")
+                    f"  {model:<{wide}}   {text}" + (f"   undefined in {counted(lost, 'fold')}" if lost else "")
                 )
         return "\n".join([*lines, *(f"\nnote: {note}" for note in self.notes)])
 
@@ -281,34 +281,34 @@ class Conducted(Shown):
         return name
 
     def _measure(self, measure: str | Measure) -> Measure:
-        found = chosen([measure]) or ()
-        if len(found) != 1:
+        choices = chosen([measure]) or ()
+        if len(choices) != 1:
             raise PlanError("measure-ambiguous", f"{measure} are several measures", fix="name one measure")
-        one = found[0]
-        demand_costs(one, None)
-        if one.from_scores:
+        resolved_measure = choices[0]
+        demand_costs(resolved_measure, None)
+        if resolved_measure.from_scores:
             for model, own in self.tallies.items():
                 kinds = {tally.kind for tally in own}
-                why = why_unfit(one, next(iter(kinds)) if len(kinds) == 1 else None)
+                why = why_unfit(resolved_measure, next(iter(kinds)) if len(kinds) == 1 else None)
                 if why is not None:
                     raise PlanError(
                         "measure-unfit",
-                        f"{one.name} {why}",
+                        f"{resolved_measure.name} {why}",
                         where=model,
                         fix="leave the model out, or give one with predict_proba",
                     )
-        return one
+        return resolved_measure
 
     def _answers(self, measure: Measure, asked: Asked) -> tuple[Blocks, list[Answer]]:
         if len(self.models) < 2:  # noqa: PLR2004  nothing to compare with
             raise PlanError("comparison-needs", "there is only one model", fix="conduct two models or more")
         columns: dict[str, list[float]] = {}
         lost: list[str] = []
-        one = self._measure(measure)
+        resolved_measure = self._measure(measure)
         for model, own in self.tallies.items():
             columns[model] = []
             for tally, fold in zip(own, self.folds, strict=True):
-                value = tally.value(one)
+                value = tally.value(resolved_measure)
                 if isinstance(value, Undefined):
                     lost.append(f"{model}, {fold.name}: {value.reason}")
                 else:
@@ -316,7 +316,7 @@ class Conducted(Shown):
         if lost:
             raise PlanError(
                 "comparison-needs",
-                f"{one.title} is undefined in {counted(len(lost), 'test part')}",
+                f"{resolved_measure.title} is undefined in {counted(len(lost), 'test part')}",
                 found="; ".join(lost[:3]) + (f" and {len(lost) - 3:,} more" if len(lost) > 3 else ""),  # noqa: PLR2004
                 fix="compare by another measure, or use fewer, larger folds",
             )
@@ -326,8 +326,8 @@ class Conducted(Shown):
         blocks = Blocks.of(
             columns,
             unit="fold" if self.scheme.kind is Kind.RESAMPLES else "half",
-            lower_is_better=one.better is Better.LOWER,
-            about=f"mean {one.title}",
+            lower_is_better=resolved_measure.better is Better.LOWER,
+            about=f"mean {resolved_measure.title}",
         )
         if blocks.j < 2:  # noqa: PLR2004  no spread to judge by
             raise PlanError("comparison-needs", "there is only one fold", fix="use two folds or more")

@@ -183,8 +183,8 @@ def _part(table: object, given: Given, model: str) -> Part:
     predicted, score = given.predicted, given.score
     predicted = None if predicted is None else own_column(predicted, model) if table is not None else predicted
     score = None if score is None else own_column(score, model) if table is not None else score
-    found = score_columns(score)
-    columns = None if found is None else ScoreColumns(columns=found.columns)
+    given_columns = score_columns(score)
+    columns = None if given_columns is None else ScoreColumns(columns=given_columns.columns)
     roles = Roles(truth=given.truth, predicted=given.truth if predicted is None else predicted)
     source = given.opened(table, roles, model)
     try:
@@ -213,7 +213,7 @@ def _part(table: object, given: Given, model: str) -> Part:
         finally:
             source.close()
     called = None if predicted is None else cells
-    many = found if found is not None and not found.single else None
+    many = given_columns if given_columns is not None and not given_columns.single else None
     return Part(cells=called, truth=truths, scores=values, where=where, named=named, files=files, columns=many)
 
 

@@ -76,10 +76,10 @@ def conduct(
     given = as_array(y, "y")
     settled = _settled(_names(given), labels, positive)
     truth = numbered(given, "y", settled.labels)
-    held = features(X, len(truth))
+    matrix = features(X, len(truth))
     rows = Rows(classes=truth, labels=settled.labels, groups=None if groups is None else _groups(groups, len(truth)),
                 moments=None if time is None else _moments(time, len(truth)))  # fmt: skip
-    way = _scheme(scheme, held, given, groups)
+    way = _scheme(scheme, matrix, given, groups)
     notes = [*settled.notes, *_nested(way, models)]
     if time is not None:
         _demand_time_order(way)
@@ -87,7 +87,7 @@ def conduct(
     folds = way.folds(rows, seed)
     if alike := repeats_alike(folds):
         notes.append(f"{counted(alike, 'repeat')} deals the rows as an earlier one: they are too few to deal anew")
-    data = Data(x=held, y=given, labels=settled.labels, positive=settled.positive)
+    data = Data(x=matrix, y=given, labels=settled.labels, positive=settled.positive)
     outcomes = run(models, data, folds, seed=seed, jobs=jobs, folder=folder)
     tests = [truth[fold.test] for fold in folds]
     return Conducted(
@@ -137,39 +137,39 @@ def _demand_time_order(way: Scheme) -> None:
 
 
 def _names(given: NDArray[Any]) -> set[Label]:
-    held = coded(given, "y")
-    if held.missing is not None and held.missing.any():
+    column = coded(given, "y")
+    if column.missing is not None and column.missing.any():
         raise RowsError(
             "missing-label",
-            f"{counted(int(held.missing.sum()), 'row')} of {len(given):,} without a label",
+            f"{counted(int(column.missing.sum()), 'row')} of {len(given):,} without a label",
             where="y",
-            found=f"first at index {held.rows_of(None)[0]}",
+            found=f"first at index {column.rows_of(None)[0]}",
             fix="leave these rows out of X and y",
         )
-    return {held.label(int(value) - held.offset) for value in np.unique(held.codes)}
+    return {column.label(int(value) - column.offset) for value in np.unique(column.codes)}
 
 
 def _groups(groups: object, n: int) -> NDArray[np.int64]:
-    held = coded(groups, "groups")
-    _demand_length("groups", len(held), n)
-    if held.missing is not None and held.missing.any():
+    column = coded(groups, "groups")
+    _demand_length("groups", len(column), n)
+    if column.missing is not None and column.missing.any():
         raise RowsError(
             "missing-label",
-            f"{counted(int(held.missing.sum()), 'row')} without a group",
+            f"{counted(int(column.missing.sum()), 'row')} without a group",
             where="groups",
-            found=f"first at index {held.rows_of(None)[0]}",
+            found=f"first at index {column.rows_of(None)[0]}",
             fix="name the group of every row; a row alone is a group of its own",
         )
-    return np.unique(held.codes, return_inverse=True)[1].astype(np.int64)
+    return np.unique(column.codes, return_inverse=True)[1].astype(np.int64)
 
 
 def _moments(time: object, n: int) -> NDArray[np.int64]:
-    held = as_array(time, "time")
-    _demand_length("time", len(held), n)
-    if any(absent(one) or str(one) == "NaT" for one in held):
+    times = as_array(time, "time")
+    _demand_length("time", len(times), n)
+    if any(absent(one) or str(one) == "NaT" for one in times):
         raise RowsError("missing-label", "a row has no time", where="time", fix="give the time of every row")
     try:
-        return np.unique(held, return_inverse=True)[1].astype(np.int64)
+        return np.unique(times, return_inverse=True)[1].astype(np.int64)
     except TypeError as error:
         raise RowsError(
             "mixed-types-in-column", "times of different types have no order", where="time", fix="give one type"
@@ -177,10 +177,10 @@ def _moments(time: object, n: int) -> NDArray[np.int64]:
 
 
 def _ids(given: object, n: int) -> NDArray[Any]:
-    held = as_array(given, "id")
-    _demand_length("id", len(held), n)
-    times = Counter(held.tolist())
-    several = [place for place, name in enumerate(held.tolist()) if times[name] > 1]
+    ids = as_array(given, "id")
+    _demand_length("id", len(ids), n)
+    times = Counter(ids.tolist())
+    several = [place for place, name in enumerate(ids.tolist()) if times[name] > 1]
     if several:  # told by their places: an id may name a person
         raise RowsError(
             "duplicate-id",
@@ -189,13 +189,13 @@ def _ids(given: object, n: int) -> NDArray[Any]:
             found=places([Index(place) for place in several[:SHOWN]]),
             fix="name rows apart",
         )
-    return held
+    return ids
 
 
-def _demand_length(role: str, found: int, n: int) -> None:
-    if found != n:
+def _demand_length(role: str, length: int, n: int) -> None:
+    if length != n:
         raise RowsError(
-            "rows-unmatched", f"{role} has {counted(found, 'row')}, y has {n:,}", where=role, fix="give one a row"
+            "rows-unmatched", f"{role} has {counted(length, 'row')}, y has {n:,}", where=role, fix="give one a row"
         )
 
 

@@ -125,50 +125,50 @@ def _matched(
 ) -> Paired:
     """Joint cells of the matched rows, and what is compared row by row."""
     only_counted = given.score is given.subject is given.weight is None
-    found = _join(models, given, kept=not only_counted)
+    matched_models = _join(models, given, kept=not only_counted)
     columns = _columns(models, given, by_class, only_counted=only_counted)
     try:
-        for one in found.tables:
+        for one in matched_models.tables:
             demand_whole(one.source, given.labels, spelled=given.spelled)
         if not only_counted:
-            found.check_rows()
+            matched_models.check_rows()
         try:
-            paired = read_rows(columns, lambda wanted: nullcontext(found.source(wanted)))
+            paired = read_rows(columns, lambda wanted: nullcontext(matched_models.source(wanted)))
         except RowsError:
-            _told_by_table(found)
+            _told_by_table(matched_models)
             raise
         cells = paired.cells
         if only_counted:
-            found.check_rows([(int(cell[-1] or 0), n) for cell, n in (cells or {}).items()])
+            matched_models.check_rows([(int(cell[-1] or 0), n) for cell, n in (cells or {}).items()])
             cells = {cell[:-1]: n for cell, n in (cells or {}).items()}
         paired = replace(paired, cells=cells, columns=by_class, channel=False)
-        return _told(found, models, paired, keyed=keyed)
+        return _told(matched_models, models, paired, keyed=keyed)
     finally:
-        found.close()
+        matched_models.close()
 
 
-def _told(found: MatchedModels, models: Mapping[str, Model], paired: Paired, *, keyed: bool) -> Paired:
+def _told(matched_models: MatchedModels, models: Mapping[str, Model], paired: Paired, *, keyed: bool) -> Paired:
     """With where the rows come from, and the proof that they are the same."""
-    digest = found.digest()
-    given = [one.data for one in models.values()]
-    tables = [origin(one.source) for one in found.tables]
+    digest = matched_models.digest()
+    given = [member.data for member in models.values()]
+    tables = [origin(member.source) for member in matched_models.tables]
     truths: dict[str, tuple[object, tuple[str, dict[str, str]]]] = {}
-    for place, (own, one) in enumerate(zip(models.values(), found.tables, strict=True)):
-        if own.truth is not None and one.homes:  # made of two tables, the truth last
-            tables[place] = origin_of(one.homes[0])
-            truths[str(own.truth)] = own.truth, origin_of(one.homes[1])
+    for place, (own, member) in enumerate(zip(models.values(), matched_models.tables, strict=True)):
+        if own.truth is not None and member.homes:  # made of two tables, the truth last
+            tables[place] = origin_of(member.homes[0])
+            truths[str(own.truth)] = own.truth, origin_of(member.homes[1])
     names, files = origins(
         [*given, *(data for data, _ in truths.values())], [*tables, *(truth for _, truth in truths.values())]
     )
     apart_ = [f"truth in {name}" for name in names[len(given) :]]
     return replace(
         paired,
-        where="; ".join(one.source.where for one in found.tables),
+        where="; ".join(member.source.where for member in matched_models.tables),
         named="; ".join([*names[: len(given)], *apart_]),
         proof=digest,
         how=BY_ID if keyed else BY_POSITION,
         files=files,
-        notes=tuple(note for one in found.tables for note in left_out(one.source.join, one.model)),
+        notes=tuple(note for member in matched_models.tables for note in left_out(member.source.join, member.model)),
     )
 
 

@@ -195,7 +195,7 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
     values: dict[str, Any] | None = None
     truths: Codes | None = None
     rows: Lines | None = None
-    held: JointScores | None = None
+    joint_scores: JointScores | None = None
     if columns.subject is not None or columns.weight is not None:
         group = {name: column for name, column in roles.group.items() if name != "channel"}
         group |= {} if columns.subject is None else {SUBJECT: columns.subject}
@@ -210,11 +210,11 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
         with opened(Roles(truth=columns.truth, predicted=columns.truth, score=scores)) as source:
             fit, _ = sound(source, "any", single=False, drop=False)
             if not columns.by_class:
-                held = count_joint_scores(fit, models, exact=columns.exact, by_row=columns.by_row)
+                joint_scores = count_joint_scores(fit, models, exact=columns.exact, by_row=columns.by_row)
             if columns.by_class:
                 _demand_holdable(fit, columns, "rows with scores of several classes", cells)
-            truths, found = scored(fit) if held is None else (None, ())
-        values = by_name(models, found) if held is None else None
+            truths, found = scored(fit) if joint_scores is None else (None, ())
+        values = by_name(models, found) if joint_scores is None else None
     return Paired(
         models=models,
         cells=cells,
@@ -228,7 +228,7 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
         files=files,
         lines=rows,
         columns=columns.by_class,
-        joint=held,
+        joint=joint_scores,
         notes=notes,
     )
 

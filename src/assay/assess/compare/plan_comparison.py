@@ -49,45 +49,45 @@ def match(
     loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | None = None, opened: PlanFiles | None = None
 ) -> dict[str, Contest]:
     """By test split: the models compared on the rows they all answered, or by values; or why they were not."""
-    found = {}
+    contests = {}
     for split in dict.fromkeys(one.split for one in entrants):
         here = [one for one in entrants if one.split == split]
         if len(here) < TWO:
             continue
         models, why = tuple(one.name for one in here), _why_not(loaded, here)
         if why is not None:
-            found[split] = Contest(models=models, comparison=None, why_not=why)
+            contests[split] = Contest(models=models, comparison=None, why_not=why)
             continue
         try:
             values = _values(loaded, here, opened)
             given = _how(loaded) | (values or _given(loaded, here, limits) | _wanted(loaded, here))
         except (PlanError, RowsError) as error:  # what was found names rows, and ids stay out of a Record
-            found[split] = Contest(models=models, comparison=None, why_not=error.what)
+            contests[split] = Contest(models=models, comparison=None, why_not=error.what)
             continue
-        found[split] = fought(loaded, models, given, [] if values else _channels(loaded, given))
-    return found
+        contests[split] = fought(loaded, models, given, [] if values else _channels(loaded, given))
+    return contests
 
 
 def standings(
     loaded: LoadedPlan, entrants: Sequence[Entrant], contests: Mapping[str, Contest]
 ) -> dict[tuple[str, str], Standing]:
     """By model and test split: comparisons with the other models on the same rows, and claims about them."""
-    plan, found = loaded.plan, {}
-    for one in entrants:
-        claims = [Claim.of_plan(stated_) for stated_ in plan.claims if stated_.data in (None, one.split)]
-        contest = contests.get(one.split)
+    plan, standings_by_model = loaded.plan, {}
+    for entrant in entrants:
+        claims = [Claim.of_plan(stated_) for stated_ in plan.claims if stated_.data in (None, entrant.split)]
+        contest = contests.get(entrant.split)
         if not claims and contest is None:
             continue
         made = None if contest is None else contest.comparison
-        found[one.name, one.split] = standing_of(
-            one.name,
-            {other.name: other.assessment for other in entrants if other.split == one.split},
+        standings_by_model[entrant.name, entrant.split] = standing_of(
+            entrant.name,
+            {other.name: other.assessment for other in entrants if other.split == entrant.split},
             compared=() if made is None else (made,),
             not_made=None if contest is None or made is not None else contest.why_not,
             claims=claims,
             correction="none" if plan.tests.correction == "none" else "holm",
         )
-    return found
+    return standings_by_model
 
 
 def _why_not(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> str | None:
@@ -136,7 +136,7 @@ def _values(loaded: LoadedPlan, entrants: Sequence[Entrant], opened: PlanFiles |
     if tests.values is not None:
         given = {
             "data": str(loaded.folder / tests.values),
-            "values": {one.name: one.name for one in entrants},
+            "values": {entrant.name: entrant.name for entrant in entrants},
             "per": tests.per,
             "folds": tests.folds,
             "independent": tests.independent,
@@ -144,17 +144,17 @@ def _values(loaded: LoadedPlan, entrants: Sequence[Entrant], opened: PlanFiles |
             "lower_is_better": tests.lower_is_better,
         }
         return {name: value for name, value in given.items() if value is not None}
-    if opened is None or any(one.truth is not None for one in entrants):
+    if opened is None or any(entrant.truth is not None for entrant in entrants):
         return None
     folded = [
         FoldedModel(
-            name=one.name,
-            rows=opened.predictions.get(one.name),
-            called=_called(one),
-            labels=tuple(one.assessment.labels),
-            positive=one.assessment.positive,
+            name=entrant.name,
+            rows=opened.predictions.get(entrant.name),
+            called=_called(entrant),
+            labels=tuple(entrant.assessment.labels),
+            positive=entrant.assessment.positive,
         )
-        for one in entrants
+        for entrant in entrants
     ]
     return fold_values(loaded, folded, opened.folds)
 
@@ -191,16 +191,16 @@ def _given(loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | Non
     return given
 
 
-def _called(one: Entrant) -> str | Cut:
+def _called(entrant: Entrant) -> str | Cut:
     """The labels of a model: its column, or what a threshold makes of its scores."""
-    if one.model.predicted is not None:
-        return one.model.predicted
-    positive = cast("Label", one.assessment.positive)
+    if entrant.model.predicted is not None:
+        return entrant.model.predicted
+    positive = cast("Label", entrant.assessment.positive)
     return Cut(
-        score=cast("str", one.model.score),
-        threshold=one.assessment.scores.thresholds[0].value,
+        score=cast("str", entrant.model.score),
+        threshold=entrant.assessment.scores.thresholds[0].value,
         positive=positive,
-        negative=next(label for label in one.assessment.labels if label != positive),
+        negative=next(label for label in entrant.assessment.labels if label != positive),
     )
 
 

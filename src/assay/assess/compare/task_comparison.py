@@ -130,12 +130,12 @@ class TaskComparison(Result):
     def __getitem__(self, name: str | tuple[str, ...]) -> Finding:
         """A finding by measure ("rmse") or test; with three models also by pair: c["rmse", "A", "B"]."""
         wanted, *models = (name,) if isinstance(name, str) else name
-        found = [
+        matches = [
             finding
             for finding in self.findings
             if wanted in (finding.test, finding.about) and (not models or set(models) == set(finding.models))
         ]
-        if not found:
+        if not matches:
             known = list(dict.fromkeys(word for finding in self.findings for word in (finding.about, finding.test)))
             close = nearest(wanted, known)
             raise PlanError(
@@ -144,15 +144,15 @@ class TaskComparison(Result):
                 known=listed(known, most=20),
                 fix=f'did you mean "{close}"?' if close else "ask for one of the known ones",
             )
-        if len({finding.models for finding in found}) > 1:
-            first = found[0].models
+        if len({finding.models for finding in matches}) > 1:
+            first = matches[0].models
             raise PlanError(
                 "test-ambiguous",
                 f"{wanted!r} was asked of several pairs",
-                known="; ".join(" and ".join(finding.models) for finding in found),
+                known="; ".join(" and ".join(finding.models) for finding in matches),
                 fix=f"name the pair: c[{wanted!r}, {first[0]!r}, {first[-1]!r}]",
             )
-        return found[0]
+        return matches[0]
 
     @cached_property
     def estimates(self) -> dict[str, list[Estimate]]:

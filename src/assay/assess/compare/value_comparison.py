@@ -80,9 +80,9 @@ def compare_read(given: Valued, asked: Asked) -> Comparison:
     """Compare values by the test that their origin asks for."""
     unit = _unit(given.per)
     given = replace(given, per=unit)
-    found = _read(given)
-    demand_two(tuple(found.columns))
-    columns = _by_subject(found.columns, found.subject)
+    table = _read(given)
+    demand_two(tuple(table.columns))
+    columns = _by_subject(table.columns, table.subject)
     tally: Blocks | Groups
     if given.independent:
         tally, ratio = Groups.of(columns), None
@@ -93,7 +93,7 @@ def compare_read(given: Valued, asked: Asked) -> Comparison:
             raise PlanError(
                 "comparison-needs",
                 f"there is only {counted(tally.j, unit)}",
-                where=found.where,
+                where=table.where,
                 fix=f"give the values of two {unit}s at least",
             )
         ratio = given.test_over_train if given.folds is None else _by_folds(given.folds, tally.j)
@@ -108,9 +108,9 @@ def compare_read(given: Valued, asked: Asked) -> Comparison:
         census=Census(read=rows, scored=rows),
         values=tally,
         lower_is_better=given.lower_is_better,
-        data={"from": found.where, "pairing": f"{how}{found.matched}", "files": dict(found.files), "per": unit,
+        data={"from": table.where, "pairing": f"{how}{table.matched}", "files": dict(table.files), "per": unit,
               "independent": given.independent, "test_over_train": None if ratio is None else str(ratio)},
-        proof=found.proof,
+        proof=table.proof,
         found_in=environment(given.limits),
     )  # fmt: skip
 
@@ -334,7 +334,7 @@ def _by_subject(columns: dict[str, object], subject: object) -> dict[str, object
     """Several values of one subject are one value, their mean: subjects are independent, their items are not."""
     if subject is None:
         return columns
-    who = [label_of(one, where=SUBJECT) for one in cast("Sequence[object]", subject)]
+    who = [label_of(subject_label, where=SUBJECT) for subject_label in cast("Sequence[object]", subject)]
     out: dict[str, object] = {}
     for model, column in columns.items():
         exact = Exact.of(finite(column, model)).fractions()
@@ -346,8 +346,8 @@ def _by_subject(columns: dict[str, object], subject: object) -> dict[str, object
                 fix="give the subject of every value",
             )
         by: dict[Label | None, list[Fraction]] = {}
-        for one, value in zip(who, exact, strict=True):
-            by.setdefault(one, []).append(value)
+        for subject_label, value in zip(who, exact, strict=True):
+            by.setdefault(subject_label, []).append(value)
         out[model] = [sum(own, Fraction(0)) / len(own) for own in by.values()]
     return out
 

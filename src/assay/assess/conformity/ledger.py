@@ -87,16 +87,16 @@ class Access:
 
     def earlier_plans(self) -> list[dict[str, Any]]:
         """Plans that were fixed before this one, and the sections in which they differ from it."""
-        found = []
-        for one in self.before:
-            if one.get("purpose") != "plan" or one.get("plan") == self.plan:
+        plans = []
+        for entry in self.before:
+            if entry.get("purpose") != "plan" or entry.get("plan") == self.plan:
                 continue
-            given = one.get("sections")
+            given = entry.get("sections")
             held: Mapping[str, Any] = given if isinstance(given, dict) else {}
             names = sorted({*held, *self.sections})
             changed = [name for name in names if held.get(name) != self.sections.get(name)]
-            found.append({"digest": one.get("plan"), "at": one.get("time"), "changed": changed})
-        return found
+            plans.append({"digest": entry.get("plan"), "at": entry.get("time"), "changed": changed})
+        return plans
 
     def to_json(self, data: str) -> dict[str, Any]:
         """As in a Record, for one test set."""
@@ -173,10 +173,10 @@ def read_ledger(path: Path, *, named: bool = True) -> Ledger:
         if not line.strip():
             continue
         try:
-            one = strict_json(line.decode("utf-8", "replace"), f"{shown}, line {i}")
+            value = strict_json(line.decode("utf-8", "replace"), f"{shown}, line {i}")
         except RecordError as error:
             raise _unreadable(shown, i, line, cut=content.endswith(line), found=error.found or error.what) from error
-        entry = one if isinstance(one, dict) else {}
+        entry = value if isinstance(value, dict) else {}
         if "before" in entry and entry["before"] != _of(last):
             broken.append(i)
         entries.append(entry)
@@ -210,7 +210,7 @@ def registered(loaded: LoadedPlan, at: str, *, enter: bool = True) -> Access:
     """Enter a plan before anything is counted, unless it is in the ledger already."""
     ledger = ledger_of(loaded)
     sections = {name: digest(one)[:SHORT] for name, one in loaded.document.items()}
-    held = [str(x["time"]) for x in ledger.entries if x.get("purpose") == "plan" and x.get("plan") == loaded.digest]
+    times = [str(x["time"]) for x in ledger.entries if x.get("purpose") == "plan" and x.get("plan") == loaded.digest]
     access = Access(
         name=visible(ledger.path.name),
         named=ledger.named,
@@ -219,11 +219,11 @@ def registered(loaded: LoadedPlan, at: str, *, enter: bool = True) -> Access:
         sections=sections,
         before=ledger.entries,
         broken=ledger.broken,
-        registered_at=min(held, default=at),
+        registered_at=min(times, default=at),
         end=ledger.end,
         why_not=None if enter else "the run was asked not to",
     )
-    if held or not enter:
+    if times or not enter:
         return access
     return _entered(loaded, access, [_entry(at, "plan", access, sections=sections)])
 
@@ -249,10 +249,10 @@ def shape_of(loaded: LoadedPlan) -> str:
     >>> shape_of(planned(one)) == shape_of(planned(other)) != shape_of(planned({"metrics": {"primary": "recall"}}))
     True
     """
-    held = loaded.document
-    shaping: dict[str, Any] = {name: _without_sentences(held[name]) for name in SHAPING if name in held}
+    document = loaded.document
+    shaping: dict[str, Any] = {name: _without_sentences(document[name]) for name in SHAPING if name in document}
     for name, keys in (("models", OF_MODEL), ("data", OF_DATA)):
-        parts = held.get(name, {})
+        parts = document.get(name, {})
         shaping[name] = {part: {key: one[key] for key in keys if key in one} for part, one in parts.items()}
     return digest(shaping)
 

@@ -60,11 +60,11 @@ def fought(loaded: LoadedPlan, models: tuple[str, ...], given: Mapping[str, Any]
     """Compare models by the table's tests, or by the one that the plan names if it may, or overrides the table."""
     tests = loaded.plan.tests
     try:
-        found = _compared(given)
-        apart = {one: by_channel(found, given, one) for one in channels} if len(models) == PAIR else {}
+        comparison = _compared(given)
+        apart = {one: by_channel(comparison, given, one) for one in channels} if len(models) == PAIR else {}
     except (PlanError, RowsError) as error:  # told in the Record: without a comparison there is no evidence
         return Contest(models=models, comparison=None, why_not=error.what)
-    named = tuple(_named(name, found, given, tests.justification) for name in tests.chosen or ())
+    named = tuple(_named(name, comparison, given, tests.justification) for name in tests.chosen or ())
     by_hand = [one.test for one in named if one.admitted is None or (one.admitted is False and tests.override)]
     if len(by_hand) > 1:
         raise PlanError(
@@ -79,12 +79,12 @@ def fought(loaded: LoadedPlan, models: tuple[str, ...], given: Mapping[str, Any]
             "test-refused",
             f"{by_hand[0]} is not the test that the table gives here, and the plan does not say why it is chosen",
             where=f"{visible(loaded.path)}, tests.justification",
-            found=found.answers[0].choice.why,
+            found=comparison.answers[0].choice.why,
             fix="leave the test out, or state tests.justification",
         )
     if by_hand:
-        found = _compared(given, test=by_hand[0], because=tests.justification, override=bool(tests.override))
-    return Contest(models=models, comparison=found, named=named, channels=apart)
+        comparison = _compared(given, test=by_hand[0], because=tests.justification, override=bool(tests.override))
+    return Contest(models=models, comparison=comparison, named=named, channels=apart)
 
 
 def _compared(given: Mapping[str, Any], **more: Any) -> Comparison:  # noqa: ANN401  options by name
@@ -92,15 +92,15 @@ def _compared(given: Mapping[str, Any], **more: Any) -> Comparison:  # noqa: ANN
     return (compare_values if "values" in given else compare)(**arrange(**given, **more))
 
 
-def _named(name: str, found: Comparison, given: Mapping[str, Any], because: str | None) -> Named:
+def _named(name: str, comparison: Comparison, given: Mapping[str, Any], because: str | None) -> Named:
     """Whether a test that the plan names is the one the table gives, by its own name or by that of its family."""
     meant = {one.name for one in tests_meant(name)}
-    for answer in found.answers:
+    for answer in comparison.answers:
         every = (answer.choice.test, *answer.choice.beside, answer.choice.after)
         if meant & {one.name for one in every if one is not None}:
             return Named(test=name, admitted=True, why=answer.choice.why)
     if len(meant) > 1:  # a family of which no form is the table's
-        first = found.answers[0].choice
+        first = comparison.answers[0].choice
         given_ = "no test" if first.test is None else first.test.name
         return Named(test=name, admitted=False, why=f"the table gives {given_}: {first.why}")
     try:

@@ -154,7 +154,7 @@ def count_part(
     reading, intervals, model = plan.reading, plan.intervals, plan.models[part.model]
     # A pin would be asked of the validation file too; every split is held against its own pin when controls open it.
     pinned = model.threshold_from is None and part.truth is None
-    found = assess(
+    assessment = assess(
         data=part.rows.data,
         id=None if part.truth is None else plan.columns.id,
         truth=plan.columns.truth,
@@ -191,24 +191,24 @@ def count_part(
         ),
         limits=limits,
     )
-    _demand_rows(frozen.loaded, part, found)
-    _demand_task(frozen.loaded, part, found)
-    return _settle(frozen, part, found)
+    _demand_rows(frozen.loaded, part, assessment)
+    _demand_task(frozen.loaded, part, assessment)
+    return _settle(frozen, part, assessment)
 
 
-def _settle(frozen: Frozen, part: Part, found: Assessment) -> Assessment:
+def _settle(frozen: Frozen, part: Part, assessment: Assessment) -> Assessment:
     """What a plan asks of what was counted: small cells pooled, groups judged, criteria decided."""
     plan = frozen.loaded.plan
     if plan.fairness.smallest_cell is not None:
-        found = pooled(found, plan.fairness.smallest_cell)
+        assessment = pooled(assessment, plan.fairness.smallest_cell)
     if (fair := plan.fairness).judged is not None:
-        found = found.require_fairness(
+        assessment = assessment.require_fairness(
             fair.judged, tolerance=fair.tolerance, minimum=fair.minimum or 10, reason=fair.criterion or ""
         )
     if plan.metrics.accept:
         against = None if plan.metrics.against is None else frozen.loaded.folder / plan.metrics.against
-        found = found.accept(*plan.metrics.accept, against=against, correction=plan.metrics.correction)
-    return found.with_evidence(plan=frozen.to_json(part.model, part.split))
+        assessment = assessment.accept(*plan.metrics.accept, against=against, correction=plan.metrics.correction)
+    return assessment.with_evidence(plan=frozen.to_json(part.model, part.split))
 
 
 def _count_task(loaded: LoadedPlan, part: Part, limits: Limits | None, progress: Progress | None) -> Assessment:
@@ -247,32 +247,32 @@ def _elsewhere(loaded: LoadedPlan, model: Model) -> str | list[str] | None:
     """The rows of the split on which a threshold is chosen."""
     if model.threshold_from is None:
         return None
-    held = of_split(loaded, loaded.plan.data[model.threshold_from])
-    if held is None:
+    source = of_split(loaded, loaded.plan.data[model.threshold_from])
+    if source is None:
         raise _lack(visible(loaded.path), "the file", f'[data.{model.threshold_from}] path = "..."')
-    return held.data
+    return source.data
 
 
-def _demand_rows(loaded: LoadedPlan, part: Part, found: Assessment) -> None:
+def _demand_rows(loaded: LoadedPlan, part: Part, assessment: Assessment) -> None:
     wanted = loaded.plan.data[part.split].rows
-    if wanted is not None and found.census.read != wanted:
+    if wanted is not None and assessment.census.read != wanted:
         raise RowsError(
             "digest-mismatch",
             "the file does not hold as many rows as the plan states",
             where=part.place,
-            found=f"{found.census.read:,} rows",
+            found=f"{assessment.census.read:,} rows",
             known=f"data.{part.split}.rows = {wanted}",
             fix="give the file that was planned, or plan anew",
         )
 
 
-def _demand_task(loaded: LoadedPlan, part: Part, found: Assessment) -> None:
+def _demand_task(loaded: LoadedPlan, part: Part, assessment: Assessment) -> None:
     wanted = loaded.plan.task.type
-    if wanted is not None and str(found.task) != wanted:
+    if wanted is not None and str(assessment.task) != wanted:
         raise RowsError(
             "label-types-differ",
-            f"the plan speaks of a {wanted} task, the data are {found.task}",
+            f"the plan speaks of a {wanted} task, the data are {assessment.task}",
             where=part.place,
-            found=f"{len(found.labels)} classes: {', '.join(quoted(one) for one in found.labels[:8])}",
+            found=f"{len(assessment.labels)} classes: {', '.join(quoted(one) for one in assessment.labels[:8])}",
             fix="correct task.type and task.classes, or the file",
         )

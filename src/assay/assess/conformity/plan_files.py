@@ -36,13 +36,13 @@ class PlanFiles:
         """Those of a plan; `progress` hears how far reading is."""
         plan, known = loaded.plan, {}
 
-        def at(held: Held | None) -> SplitRows | None:
-            if held is None:
+        def at(source: Held | None) -> SplitRows | None:
+            if source is None:
                 return None
-            if held.places not in known:
-                reading = held.reading(loaded)
-                known[held.places] = SplitRows.of(held.data, reading=reading, limits=limits, progress=progress)
-            return known[held.places]
+            if source.places not in known:
+                reading = source.reading(loaded)
+                known[source.places] = SplitRows.of(source.data, reading=reading, limits=limits, progress=progress)
+            return known[source.places]
 
         def beside(place: str | None) -> SplitRows | None:
             return None if place is None else at(Held(places=places(loaded, place)))

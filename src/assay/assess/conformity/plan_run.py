@@ -59,10 +59,10 @@ def run_planned(
     allow_command: bool = False,
 ) -> list[tuple[str, Assessment]]:
     """Every assessment a plan describes, judged, each with the name that tells it apart."""
-    found = examined(
+    examinations = examined(
         loaded, limits=limits, watching=watching, working=working, ledger=ledger, allow_command=allow_command
     )
-    return [(one.title, one.judged()) for one in found]
+    return [(one.title, one.judged()) for one in examinations]
 
 
 def examined(
@@ -123,15 +123,15 @@ def _controlled(  # noqa: PLR0917  all that was counted before
             model=loaded.plan.models[part.model],
             rows=part.rows,
             truth=part.truth,
-            assessment=one,
+            assessment=own_assessment,
             repeated=_repeated(opened, part, loaded.plan.columns.subject),
         )
-        for part, one, _ in counted
+        for part, own_assessment, _ in counted
         if part.rows is not None and not is_task_plan(loaded)
     ]
     contests = match(loaded, entrants, limits, opened)
     beside = standings(loaded, entrants, contests)
-    looks = [(part.model, part.split, _digest_of(opened, part, found)) for part, found, _ in counted]
+    looks = [(part.model, part.split, _digest_of(opened, part, own)) for part, own, _ in counted]
     access = looked(loaded, access, ({"model": model, "split": split, "data": data} for model, split, data in looks))
     after = dict(_artefacts(loaded))
     whole = Inquiry(
@@ -146,7 +146,7 @@ def _controlled(  # noqa: PLR0917  all that was counted before
         reference=opened.reference,
         fold_tables=opened.folds_of,
         latencies=opened.latencies,
-        assessments={(part.model, part.split): one for part, one, _ in counted},
+        assessments={(part.model, part.split): own_assessment for part, own_assessment, _ in counted},
         contests=contests,
         ledger=access.entries if access.named else None,
         access=access,
@@ -154,7 +154,7 @@ def _controlled(  # noqa: PLR0917  all that was counted before
         made=made,
     )
     shared = tuple(run_controls(whole, "plan"))
-    found = []
+    examined = []
     for part, alone, began in counted:
         standing = beside.get((part.model, part.split))
         assessment = alone if standing is None else alone.beside(standing)
@@ -162,8 +162,8 @@ def _controlled(  # noqa: PLR0917  all that was counted before
         assessment = assessment.with_evidence(ledger=access.to_json(data))
         inquiry = _about(whole, part, assessment, began)
         checked = (*shared, *run_controls(inquiry, "assessment"))
-        found.append(Examined(title=part.title(parts), assessment=assessment, inquiry=inquiry, checked=checked))
-    return found
+        examined.append(Examined(title=part.title(parts), assessment=assessment, inquiry=inquiry, checked=checked))
+    return examined
 
 
 def places_of(part: Part) -> str | list[str]:
@@ -194,10 +194,10 @@ def _repeated(opened: PlanFiles, part: Part, subject: str | None) -> bool:
     return subject is not None and held is not None and held.has(subject) and held.distinct(subject) < held.rows()
 
 
-def _digest_of(opened: PlanFiles, part: Part, found: Assessment) -> str:
+def _digest_of(opened: PlanFiles, part: Part, assessment: Assessment) -> str:
     """What a test set is known by in a ledger: the digest of its file."""
     held = opened.splits.get(part.split)
-    return held.sha256 if held is not None else digest(found.record["plan"]["data"])
+    return held.sha256 if held is not None else digest(assessment.record["plan"]["data"])
 
 
 def _artefacts(loaded: LoadedPlan) -> Iterator[tuple[str, str]]:

@@ -41,11 +41,11 @@ class Held:
 
     def reading(self, loaded: LoadedPlan, *, pinned: bool = True, truth: Held | None = None) -> Reading:
         """How these rows are read, and the truth if that is elsewhere."""
-        one = loaded.plan.reading
+        settings = loaded.plan.reading
         return Reading(
-            delimiter=one.delimiter,
-            decimal=one.decimal,
-            max_rows=one.max_rows,
+            delimiter=settings.delimiter,
+            decimal=settings.decimal,
+            max_rows=settings.max_rows,
             sha256=self.pinned if pinned else None,
             table=self.table,
             query=self.query,

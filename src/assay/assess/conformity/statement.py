@@ -102,10 +102,10 @@ class Conformity:
 
 def judge(q: Inquiry, checked: Iterable[Checked], record: Mapping[str, Any]) -> Conformity:
     """Judge every row of the plan's profile, and of the supplement."""
-    found = {one.name: one for one in checked}
+    checks_by_name = {one.name: one for one in checked}
     chosen = profile(q.plan.plan.profile or profile().name)
-    uses = uses_of(q.plan.tests.chosen or (), found, record)
-    rows = tuple(judged(row, q, found, record, uses) for row in chosen.rows)
+    uses = uses_of(q.plan.tests.chosen or (), checks_by_name, record)
+    rows = tuple(judged(row, q, checks_by_name, record, uses) for row in chosen.rows)
     overall, said = settled(rows)
     outside = outside_scope(q)
     if outside:
@@ -117,7 +117,7 @@ def judge(q: Inquiry, checked: Iterable[Checked], record: Mapping[str, Any]) -> 
         by_analogy=outside,
         says=said,
         rows=rows,
-        supplement=tuple(judged(row, q, found, record, uses) for row in profile(SUPPLEMENT).rows),
+        supplement=tuple(judged(row, q, checks_by_name, record, uses) for row in profile(SUPPLEMENT).rows),
     )
 
 
@@ -208,28 +208,28 @@ def combined(parts: Sequence[tuple[str, Verdict]]) -> Verdict:
 
 
 def _statement(q: Inquiry, path: str) -> Evidence:
-    found = answer(q.loaded, path)
-    if found.whole and q.loaded.signed:
+    statement = answer(q.loaded, path)
+    if statement.whole and q.loaded.signed:
         return Evidence(
-            kind="plan", name=path, verdict="declared", says=f"stated in the plan: {', '.join(found.given)}"
+            kind="plan", name=path, verdict="declared", says=f"stated in the plan: {', '.join(statement.given)}"
         )
-    if found.whole:
+    if statement.whole:
         return Evidence(kind="plan", name=path, verdict="no-evidence", says="stated, but the plan is not signed")
-    lacking = ", ".join(found.lacking or (path,))
+    lacking = ", ".join(statement.lacking or (path,))
     return Evidence(kind="plan", name=path, verdict="no-evidence", says=f"the plan does not say {lacking}")
 
 
 def _check(asked: CheckDemand, checked: Mapping[str, Checked], q: Inquiry) -> Evidence:
-    found, reason = checked.get(asked.name), q.plan.not_applicable.get(asked.id)
+    check, reason = checked.get(asked.name), q.plan.not_applicable.get(asked.id)
     if q.signed(reason):
-        seen = [found.outcome.says] if found is not None and found.outcome.verdict in LOOKED else []
+        seen = [check.outcome.says] if check is not None and check.outcome.verdict in LOOKED else []
         return replace(_stated_away(f"not_applicable.{asked.id}", str(reason), seen), kind="check", name=asked.name)
-    if found is None:
+    if check is None:
         return Evidence(kind="check", name=asked.name, verdict="no-evidence", says=f"{asked.name} did not run")
-    verdict = found.outcome.verdict
+    verdict = check.outcome.verdict
     if asked.looked and verdict in LOOKED:
         verdict = "pass"
-    return Evidence(kind="check", name=asked.name, verdict=verdict, says=found.outcome.says)
+    return Evidence(kind="check", name=asked.name, verdict=verdict, says=check.outcome.says)
 
 
 def _measure(wanted: tuple[str, ...], record: Mapping[str, Any]) -> Evidence:
@@ -274,7 +274,7 @@ def deviations(rows: Iterable[Judged]) -> list[Judged]:
 
 def counts(rows: Iterable[Judged]) -> dict[str, int]:
     """Rows by verdict."""
-    found = {"pass": 0, "fail": 0, "suspect": 0, "declared": 0, "no-evidence": 0, "n/a": 0}
+    tally = {"pass": 0, "fail": 0, "suspect": 0, "declared": 0, "no-evidence": 0, "n/a": 0}
     for one in rows:
-        found[one.verdict] += 1
-    return found
+        tally[one.verdict] += 1
+    return tally

@@ -90,14 +90,14 @@ def _estimand(q: Inquiry, part: str) -> Outcome:
 def _credit(q: Inquiry, part: str) -> Outcome:
     """A gap is credited to the algorithm only where nothing else differs (TS 4213, 5.3.3 and 5.3.4)."""
     wrong, unknown = [], []
-    for one in _comparing(q):
-        if one.get("about") != "algorithm":
+    for claim in _comparing(q):
+        if claim.get("about") != "algorithm":
             continue
-        pair = [q.plan.models[str(one[role])] for role in ("model", "reference")]
+        pair = [q.plan.models[str(claim[role])] for role in ("model", "reference")]
         if any(model.trained_on is None or model.preprocessing is None for model in pair):
-            unknown.append(str(one["claim"]))
+            unknown.append(str(claim["claim"]))
         elif len({digest(_background(model)) for model in pair}) > 1:
-            wrong.append(str(one["claim"]))
+            wrong.append(str(claim["claim"]))
     facts = {"differing": wrong, "not_stated": unknown}
     if wrong:
         said = f"credited to the algorithm, though training data or preprocessing differ: {listed(wrong)}"

@@ -71,16 +71,16 @@ class Checked:
 
     def to_json(self) -> dict[str, Any]:
         """As in a Record."""
-        found = self.outcome
+        outcome = self.outcome
         return {
             "check": self.control.id,
-            "part": found.part or None,
+            "part": outcome.part or None,
             "version": self.control.version,
-            "verdict": found.verdict,
-            "says": found.says,
-            "facts": _plain(found.facts),
-            "thresholds": _plain(found.thresholds),
-            "inputs": dict(found.inputs),
+            "verdict": outcome.verdict,
+            "says": outcome.says,
+            "facts": _plain(outcome.facts),
+            "thresholds": _plain(outcome.thresholds),
+            "inputs": dict(outcome.inputs),
             "at": self.at,
         }
 
@@ -137,10 +137,18 @@ def control(
 
 def run_controls(inquiry: Inquiry, scope: Scope, only: Collection[str] = ()) -> Iterator[Checked]:
     """Run every control of a scope, or only some of them."""
-    for one in CONTROLS.values():
-        if one.scope == scope and (not only or one.id in only):
-            for outcome in _unasked(one, inquiry) if one.of_classes and inquiry.other_task else one.look(inquiry):
-                yield Checked(control=one, outcome=outcome, at=datetime.now(tz=UTC).isoformat(timespec="milliseconds"))
+    for declared_control in CONTROLS.values():
+        if declared_control.scope == scope and (not only or declared_control.id in only):
+            for outcome in (
+                _unasked(declared_control, inquiry)
+                if declared_control.of_classes and inquiry.other_task
+                else declared_control.look(inquiry)
+            ):
+                yield Checked(
+                    control=declared_control,
+                    outcome=outcome,
+                    at=datetime.now(tz=UTC).isoformat(timespec="milliseconds"),
+                )
 
 
 def _unasked(one: Control, inquiry: Inquiry) -> Iterator[Outcome]:

@@ -82,16 +82,20 @@ def impact(q: Inquiry) -> Iterator[Outcome]:
     facts: dict[str, Any] = {"source": errors.source, **errors.facts, "value": _value(q, model, errors)}
     conclusions = {**_criteria(q, model, errors), **_rivals(q, errors)}
     facts["conclusions"] = conclusions
-    shaky = [name for name, one in conclusions.items() if one["same"] < limits.stable or one.get("disputed_turn")]
+    shaky = [
+        name
+        for name, conclusion in conclusions.items()
+        if conclusion["same"] < limits.stable or conclusion.get("disputed_turn")
+    ]
     spread = facts["value"]
     said = (
         f"errors {errors.source}: {spread['measure']} {figure(spread['value'])} becomes"
         f" {figure(spread['low'])} to {figure(spread['high'])}"
     )
-    for name, one in conclusions.items():
-        fewest = one["fewest_labels"]
-        turn = one["fewest_none"] if fewest is None else f"{counted(fewest, 'wrong label')} would turn it"
-        said += f"; {name}: the same in {100 * one['same']:.0f} % of relabellings, {turn}"
+    for name, conclusion in conclusions.items():
+        fewest = conclusion["fewest_labels"]
+        turn = conclusion["fewest_none"] if fewest is None else f"{counted(fewest, 'wrong label')} would turn it"
+        said += f"; {name}: the same in {100 * conclusion['same']:.0f} % of relabellings, {turn}"
     inputs = {} if q.annotations is None else {q.annotations.name: q.annotations.sha256}
     thresholds = {"stable": limits.stable}
     yield Outcome(verdict="suspect" if shaky else "pass", says=said, facts=facts, thresholds=thresholds, inputs=inputs)
@@ -121,12 +125,12 @@ def _annotated(cells: Mapping[tuple[Any, ...], int], labels: list[str], calls: i
     pairs: dict[tuple[int, int], int] = {}
     disputed = items = 0
     for cell, n in cells.items():
-        given = [one for one in cell[1 + calls :] if one in place]
+        given = [annotation for annotation in cell[1 + calls :] if annotation in place]
         if cell[0] in place and given:
             items += n
-            disputed += n * any(one != cell[0] for one in given)
-            for one in given:
-                pair = place[cell[0]], place[one]
+            disputed += n * any(annotation != cell[0] for annotation in given)
+            for annotation in given:
+                pair = place[cell[0]], place[annotation]
                 pairs[pair] = pairs.get(pair, 0) + n
     if not pairs:
         return "no annotated item is among the test rows"
@@ -174,43 +178,47 @@ def _measured(measure: Measure, tables: Multiclass, model: Assessment, label: st
 
 def _criteria(q: Inquiry, model: Assessment, errors: Errors) -> dict[str, dict[str, Any]]:
     """Acceptance criteria: how often relabelling leaves the value on its side, and how many labels turn the verdict."""
-    found: dict[str, dict[str, Any]] = {}
+    conclusions: dict[str, dict[str, Any]] = {}
     for text in q.plan.metrics.accept or ():
-        one = criterion(text)
-        plain = one.factor is None and one.label != EVERY and one.rule is not Rule.NON_INFERIOR
+        requirement = criterion(text)
+        plain = requirement.factor is None and requirement.label != EVERY and requirement.rule is not Rule.NON_INFERIOR
         if (
             not plain
-            or not one.measure.from_labels
-            or (one.label is not None and one.label not in map(str, model.labels))
+            or not requirement.measure.from_labels
+            or (requirement.label is not None and requirement.label not in map(str, model.labels))
         ):
             continue
-        if one.measure.takes is Binary and one.label is None and model.positive is None:
+        if requirement.measure.takes is Binary and requirement.label is None and model.positive is None:
             continue
-        draws = _measured(one.measure, _relabelled(*_alone(model), model, errors).tables(0), model, one.label)
-        value = (model.by_class[_own(model, one.label)] if one.label is not None else model)[one.measure.title].value
+        draws = _measured(
+            requirement.measure, _relabelled(*_alone(model), model, errors).tables(0), model, requirement.label
+        )
+        value = (model.by_class[_own(model, requirement.label)] if requirement.label is not None else model)[
+            requirement.measure.title
+        ].value
         if value is None:
             continue
-        kept = np.array([one.keeps(float(x)) for x in draws])
-        fewest, none = _fewest(model, one)
-        found[str(one)] = {
+        kept = np.array([requirement.keeps(float(x)) for x in draws])
+        fewest, none = _fewest(model, requirement)
+        conclusions[str(requirement)] = {
             "value": value,
-            "same": float((kept == one.keeps(value)).mean()),
+            "same": float((kept == requirement.keeps(value)).mean()),
             "fewest_labels": fewest,
             "fewest_none": none,
         }
-    return found
+    return conclusions
 
 
 def _own(model: Assessment, label: str | None) -> Any:  # noqa: ANN401  a label
     return next(one for one in model.labels if str(one) == label)
 
 
-def _fewest(model: Assessment, one: Criterion) -> tuple[int | None, str | None]:
+def _fewest(model: Assessment, requirement: Criterion) -> tuple[int | None, str | None]:
     """Labels that turn the verdict of a criterion, or why there is no such number."""
     k = len(model.labels)
     if k > CLASSES:
         return None, f"the fewest wrong labels that turn it are looked for with up to {CLASSES} classes"
-    before = _decided(model, model.confusion, one)
+    before = _decided(model, model.confusion, requirement)
     if before is Verdict.INCONCLUSIVE:
         return None, "there is no verdict to turn"
     cells = np.zeros((k, k), dtype=np.int64)
@@ -224,21 +232,21 @@ def _fewest(model: Assessment, one: Criterion) -> tuple[int | None, str | None]:
             called=cast("Amount", stack.sum(axis=1).astype(float)),
             labels=model.labels,
         )
-        return np.asarray(_measured(one.measure, table, model, one.label), dtype=np.float64)
+        return np.asarray(_measured(requirement.measure, table, model, requirement.label), dtype=np.float64)
 
     def kept(table: NDArray[np.int64]) -> bool:
         truth, call = np.nonzero(table)
         tally = Confusion.from_codes(model.labels, truth, call, table[truth, call], rows=int(table.sum()))
-        return _decided(model, tally, one) is before
+        return _decided(model, tally, requirement) is before
 
-    found = fewest_to_cross(cells, values, kept, lower=(before is Verdict.PASS) == one.higher)
+    found = fewest_to_cross(cells, values, kept, lower=(before is Verdict.PASS) == requirement.higher)
     return found, NEVER if found is None else None
 
 
-def _decided(model: Assessment, tally: Confusion, one: Criterion) -> Verdict:
+def _decided(model: Assessment, tally: Confusion, requirement: Criterion) -> Verdict:
     from assay.assess.decide.decision import decide
 
-    return decide(counted_again(model, tally), (one,)).verdict
+    return decide(counted_again(model, tally), (requirement,)).verdict
 
 
 def _rivals(q: Inquiry, errors: Errors) -> dict[str, dict[str, Any]]:
@@ -257,11 +265,11 @@ def _rivals(q: Inquiry, errors: Errors) -> dict[str, dict[str, Any]]:
     disputes = [drawn.disputes(*(paired.models.index(one) for one in pair)) for pair in names]
     draws = np.stack([mcnemar_p(*one) for one in disputes])
     now, then = holm_many(raw[:, np.newaxis])[:, 0], holm_many(draws)
-    found = {}
+    conclusions = {}
     for place, pair in enumerate(names):
         if q.model in pair:
             other = next(one for one in pair if one != q.model)
-            told = Pair(
+            rival_pair = Pair(
                 models=(paired.models.index(pair[0]), paired.models.index(pair[1])),
                 only=(tables[place].only_a, tables[place].only_b),
                 p=float(raw[place]),
@@ -269,8 +277,8 @@ def _rivals(q: Inquiry, errors: Errors) -> dict[str, dict[str, Any]]:
                 drawn=disputes[place],
                 drawn_p=then[place],
             )
-            found[f"{q.model} against {other}"] = told.judged(alpha, errors, len(paired.models))
-    return found
+            conclusions[f"{q.model} against {other}"] = rival_pair.judged(alpha, errors, len(paired.models))
+    return conclusions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -315,9 +323,9 @@ def _favourable(cells: Mapping[tuple[str | None, ...], int], models: int, ahead:
     """Rows only the leading model gets right, of which an annotator says that the other one is right."""
     if not cells:
         return None
-    found = 0
+    rows = 0
     for cell, n in cells.items():
         truth, calls, given = cell[0], cell[1 : 1 + models], cell[1 + models :]
         if calls[ahead] == truth != calls[behind] and calls[behind] in given:
-            found += n
-    return found
+            rows += n
+    return rows

@@ -41,7 +41,7 @@ class _Found:
 )
 def ledger(q: Inquiry) -> Iterator[Outcome]:
     """No choice saw the test data, and no look at them is unaccounted for."""
-    found = _Found()
+    findings = _Found()
     tests = {one.sha256 for one in q.of_role("test").values()}
     if q.ledger is not None:
         written = [one for one in q.ledger if "shape" not in one and one.get("purpose") != "plan"]
@@ -50,12 +50,12 @@ def ledger(q: Inquiry) -> Iterator[Outcome]:
             said = f"entries {listed(odd)} lack {', '.join(TIMES)}"
             yield Outcome(verdict="no-evidence", says=said, facts={"entries": len(q.ledger)})
             return
-        _written(q, written, tests, found)
-    _run(q, tests, found)
-    yield _told(q, found)
+        _written(q, written, tests, findings)
+    _run(q, tests, findings)
+    yield _told(q, findings)
 
 
-def _written(q: Inquiry, written: list[Mapping[str, Any]], tests: set[str], found: _Found) -> None:
+def _written(q: Inquiry, written: list[Mapping[str, Any]], tests: set[str], findings: _Found) -> None:
     """Entries that people or other programs made."""
     frozen = q.access.registered_at if q.access is not None else q.frozen_at
     tuned = [one for one in written if one["purpose"].lower() in TUNING and one["data"].lower() in tests]
@@ -63,19 +63,19 @@ def _written(q: Inquiry, written: list[Mapping[str, Any]], tests: set[str], foun
     early = [one for one in tested if frozen and one["time"] < frozen]
     times = Counter(str(one.get("model", "")) for one in tested if not one.get("reason"))
     twice = [model for model, n in times.items() if n > 1]
-    found.facts |= {
+    findings.facts |= {
         "entries": len(written),
         "tuned_on_test": len(tuned),
         "tested_early": len(early),
         "tested_twice": twice,
     }
-    found.facts |= _bare(written)
+    findings.facts |= _bare(written)
     if tuned:
-        found.wrong.append(f"{counted(len(tuned), 'choice')} made on test data")
+        findings.wrong.append(f"{counted(len(tuned), 'choice')} made on test data")
     if early:
-        found.again.append(f"{counted(len(early), 'test')} before the plan was fixed")
+        findings.again.append(f"{counted(len(early), 'test')} before the plan was fixed")
     if twice:
-        found.again.append(f"tested more than once without a reason: {listed(twice)}")
+        findings.again.append(f"tested more than once without a reason: {listed(twice)}")
 
 
 def _bare(written: list[Mapping[str, Any]]) -> dict[str, int]:
@@ -84,42 +84,44 @@ def _bare(written: list[Mapping[str, Any]]) -> dict[str, int]:
     return {"by_hand": len(by_hand), "without_data": sum(not one["data"] for one in written)}
 
 
-def _run(q: Inquiry, tests: set[str], found: _Found) -> None:
+def _run(q: Inquiry, tests: set[str], findings: _Found) -> None:
     """Entries that runs made themselves."""
     if q.access is None:
         return
     looks = [one for data in sorted(tests) for one in q.access.looks(data)]
     other = [one for data in sorted(tests) for one in q.access.elsewise(data)]
-    found.facts |= {
+    findings.facts |= {
         "looks": runs_of(looks),
         "looks_for_other_numbers": runs_of(other),
         "altered_lines": list(q.access.broken),
         "entered": q.access.why_not is None,
     }
     if q.access.broken:
-        found.wrong.append(f"lines of the ledger were changed or taken out: {listed(q.access.broken)}")
+        findings.wrong.append(f"lines of the ledger were changed or taken out: {listed(q.access.broken)}")
     if other:
         plans = len({one.get("plan") for one in other})
         told = f"{counted(runs_of(other), 'look')} at the test data by {counted(plans, 'earlier plan')}"
-        found.again.append(f"{told} that asked for other numbers")
+        findings.again.append(f"{told} that asked for other numbers")
 
 
-def _told(q: Inquiry, found: _Found) -> Outcome:
+def _told(q: Inquiry, findings: _Found) -> Outcome:
     reason = q.plan.tuning.retested
-    if found.wrong or (found.again and not q.signed(reason)):
-        return Outcome(verdict="fail", says="; ".join([*found.wrong, *found.again]), facts=found.facts)
-    if found.again:
-        said = f"{'; '.join(found.again)}; stated: {quoted(reason)}"
-        return Outcome(verdict="declared", says=said, facts=found.facts)
-    looks = found.facts.get("looks")
+    if findings.wrong or (findings.again and not q.signed(reason)):
+        return Outcome(verdict="fail", says="; ".join([*findings.wrong, *findings.again]), facts=findings.facts)
+    if findings.again:
+        said = f"{'; '.join(findings.again)}; stated: {quoted(reason)}"
+        return Outcome(verdict="declared", says=said, facts=findings.facts)
+    looks = findings.facts.get("looks")
     times = f"; {counted(looks, 'look')} at the test data" if looks else ""
     if q.ledger is not None:
-        entries = counted(found.facts["entries"], "entry", "entries")
+        entries = counted(findings.facts["entries"], "entry", "entries")
         said = f"{entries}, none made a choice on test data{times}"
-        open_ = [f"{counted(found.facts[key], 'entry', 'entries')} {words}" for key, words in OPEN if found.facts[key]]
+        open_ = [
+            f"{counted(findings.facts[key], 'entry', 'entries')} {words}" for key, words in OPEN if findings.facts[key]
+        ]
         if open_:  # what stands in no chain may have been written at any time
-            return Outcome(verdict="declared", says=f"{said}; {' and '.join(open_)}", facts=found.facts)
-        return Outcome(verdict="pass", says=said, facts=found.facts)
+            return Outcome(verdict="declared", says=f"{said}; {' and '.join(open_)}", facts=findings.facts)
+        return Outcome(verdict="pass", says=said, facts=findings.facts)
     stated = q.signed(q.plan.tuning.test_unused)
     said = "stated: the test data were not used for any choice" if stated else "no ledger of choices, and no statement"
-    return Outcome(verdict="declared" if stated else "no-evidence", says=f"{said}{times}", facts=found.facts)
+    return Outcome(verdict="declared" if stated else "no-evidence", says=f"{said}{times}", facts=findings.facts)

@@ -94,10 +94,10 @@ def large_enough(q: Inquiry) -> Iterator[Outcome]:
     below: list[str] = []
     looked: list[str] = []
 
-    def ask(name: str, least: Any, found: Any, *, reached: bool) -> None:  # noqa: ANN401  numbers or versions
+    def ask(name: str, least: Any, actual: Any, *, reached: bool) -> None:  # noqa: ANN401  numbers or versions
         looked.append(name)
         if not reached:
-            below.append(f"{name}: {found} here, {least} asked for")
+            below.append(f"{name}: {actual} here, {least} asked for")
 
     if wanted.processors is not None and here.get("processors"):
         ask("processors", wanted.processors, here["processors"], reached=here["processors"] >= wanted.processors)
@@ -110,8 +110,8 @@ def large_enough(q: Inquiry) -> Iterator[Outcome]:
         ask("python", wanted.python, here["python"], reached=_version(here["python"]) >= _version(wanted.python))
     packages = here.get("packages") or {}
     for name, least in (wanted.packages or {}).items():
-        found = packages.get(name)
-        ask(name, least, found or "not there", reached=found is not None and _version(found) >= _version(least))
+        version = packages.get(name)
+        ask(name, least, version or "not there", reached=version is not None and _version(version) >= _version(least))
     if not looked:
         yield Outcome(verdict="no-evidence", says="no minimum is declared, or the machine could not be read")
         return

@@ -48,12 +48,16 @@ def hyperparameters(q: Inquiry) -> Iterator[Outcome]:
 
 def _without_value(models: Mapping[str, Model], lists: Mapping[str, list[str]]) -> Iterator[str]:
     """Hyperparameters without a value, and those that only another model of the same algorithm states."""
-    for name, one in models.items():
-        for parameter, held in (one.hyperparameters or {}).items():
-            if not stated(held.value):
+    for name, model in models.items():
+        for parameter, declaration in (model.hyperparameters or {}).items():
+            if not stated(declaration.value):
                 yield f"{parameter} of {name}"
-    for name, one in models.items():
-        alike = [lists[other] for other, held in models.items() if held.algorithm and held.algorithm == one.algorithm]
+    for name, model in models.items():
+        alike = [
+            lists[other]
+            for other, declaration in models.items()
+            if declaration.algorithm and declaration.algorithm == model.algorithm
+        ]
         for parameter in dict.fromkeys(parameter for own in alike for parameter in own):
             if parameter not in lists[name]:
                 yield f"{parameter} of {name}"
@@ -116,7 +120,7 @@ def _fitted(q: Inquiry, models: Mapping[str, Model], steps: list[tuple[str, Step
     ]
     odd = [name for name, one in fits.items() if one["fits"] is None]
     facts = {"pipelines": digests, "fitted_elsewhere": wrong, "parameters": fits}
-    every = all(step.fitted or step.fitted_on == NOTHING for _, step in steps)
+    complete = all(step.fitted or step.fitted_on == NOTHING for _, step in steps)
     pipelines = "one pipeline for all models" if len(models) > 1 else "one pipeline"
     differ = "pipelines differ, so a gap belongs to the pipeline including its preprocessing"
     values = f"{counted(len(fits), 'fitted value')}, all those of the training data"
@@ -124,7 +128,7 @@ def _fitted(q: Inquiry, models: Mapping[str, Model], steps: list[tuple[str, Step
         (bool(wrong), "fail", f"fitted on data other than training data: {phrases(wrong)}", False),
         (bool(odd), "suspect", f"not the values of the training data: {phrases(odd)}", True),
         (len(set(digests.values())) > 1, "suspect", differ, False),
-        (bool(fits) and every, "pass", values, True),
+        (bool(fits) and complete, "pass", values, True),
         (True, "declared", f"stated: {pipelines}, fitted on training data only", False),
     )
     verdict, said, looked = next(case[1:] for case in cases if case[0])

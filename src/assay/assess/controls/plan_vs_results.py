@@ -49,21 +49,21 @@ def task(q: Inquiry) -> Iterator[Outcome]:
     if q.plan.task.type is None or q.assessment is None:
         yield Outcome(verdict="no-evidence", says="the plan declares no task, or nothing was counted")
         return
-    found, declared = str(q.kind), q.plan.task.type
+    kind, declared = str(q.kind), q.plan.task.type
     if q.other_task:
-        same = found == declared
-        yield Outcome(verdict="pass" if same else "fail", says=f"declared {declared}, counted as {found}")
+        same = kind == declared
+        yield Outcome(verdict="pass" if same else "fail", says=f"declared {declared}, counted as {kind}")
         return
     labels = [str(one) for one in q.assessment.labels]
-    facts = {"declared": declared, "found": found, "classes": len(labels)}
+    facts = {"declared": declared, "found": kind, "classes": len(labels)}
     strange = [one for one in labels if one not in {str(x) for x in q.plan.task.classes or labels}]
-    if found != declared or strange:
-        said = f"declared {declared}, found {found}" + (f"; undeclared classes {listed(strange)}" if strange else "")
+    if kind != declared or strange:
+        said = f"declared {declared}, found {kind}" + (f"; undeclared classes {listed(strange)}" if strange else "")
         yield Outcome(verdict="fail", says=said, facts=facts)
     elif not q.plan.task.classes:
         yield Outcome(verdict="suspect", says="the plan does not list the classes, so none can be missing", facts=facts)
     else:
-        said = f"{counted(len(labels), 'class', 'classes')}, each row with one label: {found} as declared"
+        said = f"{counted(len(labels), 'class', 'classes')}, each row with one label: {kind} as declared"
         yield Outcome(verdict="pass", says=said, facts=facts)
 
 

@@ -127,10 +127,10 @@ def _guesses(q: Inquiry, assessment: Assessment) -> Iterator[Outcome]:
     beside = guessed(q, assessment)
     if beside:
         lost = list(lines(beside))
-        told = f"; not told apart, or worse: {phrases(lost)}" if lost else "; every planned measure lies beyond them"
+        tail = f"; not told apart, or worse: {phrases(lost)}" if lost else "; every planned measure lies beyond them"
         lead = parse(q.plan.metrics.primary or next(iter(beside))).title
         odd: Verdict = "suspect" if not_beaten(beside, lead if lead in beside else next(iter(beside))) else "pass"
-        yield Outcome(part="guesses", verdict=odd, says=said(beside) + told, facts=beside)
+        yield Outcome(part="guesses", verdict=odd, says=said(beside) + tail, facts=beside)
 
 
 def _beats(assessment: Assessment, largest: float | None) -> Outcome:
@@ -146,15 +146,15 @@ def _beats(assessment: Assessment, largest: float | None) -> Outcome:
         return Outcome(part="beats", verdict="no-evidence", says="accuracy has no value here", facts=facts)
     if assessment.confusion.weighted:
         return Outcome(part="beats", verdict="no-evidence", says="rows are weighted, so no row is a row", facts=facts)
-    found = _against_majority(assessment)
-    gap, interval = found.effect.value, found.effect.interval
-    facts |= {"test": found.test, "p": found.p, "difference": gap if isinstance(gap, float) else None}
+    finding = _against_majority(assessment)
+    gap, interval = finding.effect.value, finding.effect.interval
+    facts |= {"test": finding.test, "p": finding.p, "difference": gap if isinstance(gap, float) else None}
     facts |= {} if interval is None else {"difference_low": interval.low, "difference_high": interval.high}
-    above, below = bool(found.significant and gap > 0), bool(found.significant and gap < 0)  # type: ignore[operator]
+    above, below = bool(finding.significant and gap > 0), bool(finding.significant and gap < 0)  # type: ignore[operator]
     word = "above" if above else "below" if below else "not told apart from"
     words = (
         f"accuracy {figure(accuracy.value)} is {word} the share of the largest class, {figure(largest)}"
-        f" ({found.title}: {found.effect}, {found.p_shown})"
+        f" ({finding.title}: {finding.effect}, {finding.p_shown})"
     )
     return Outcome(part="beats", verdict="pass" if above else "fail" if below else "suspect", says=words, facts=facts)
 
@@ -190,15 +190,15 @@ def coverage(q: Inquiry) -> Iterator[Outcome]:
         yield Outcome(verdict="no-evidence", says="the plan declares no strata")
         return
     small, sizes = [], {}
-    for one in strata:
-        rows, name = _rows_of(q, one.column, str(one.level)), f"{one.column} = {one.level}"
+    for stratum in strata:
+        rows, name = _rows_of(q, stratum.column, str(stratum.level)), f"{stratum.column} = {stratum.level}"
         hidden = rows < (q.plan.fairness.smallest_cell or 0)
         shown = f"fewer than {q.plan.fairness.smallest_cell} rows" if hidden else counted(rows, "row")
         low, high = wilson(rows // 2, rows, q.plan.intervals.level) if rows else (0.0, 1.0)
-        told: dict[str, object] = {"rows": shown if hidden else rows, "wanted": one.minimum}
+        told: dict[str, object] = {"rows": shown if hidden else rows, "wanted": stratum.minimum}
         sizes[name] = told if hidden else {**told, "half_width_of_a_share": (high - low) / 2}
-        if rows < one.minimum:
-            small.append(f"{name}: {shown} of {one.minimum}")
+        if rows < stratum.minimum:
+            small.append(f"{name}: {shown} of {stratum.minimum}")
     said = f"too few rows in {'; '.join(small)}" if small else f"{counted(len(strata), 'stratum', 'strata')} covered"
     yield Outcome(verdict="fail" if small else "pass", says=said, facts={"strata": sizes})
 
@@ -206,10 +206,10 @@ def coverage(q: Inquiry) -> Iterator[Outcome]:
 def _rows_of(q: Inquiry, column: str, level: str) -> int:
     """The test rows of a level; where small groups are pooled, only the file still tells them apart."""
     levels = {} if q.assessment is None else q.assessment.grouped.factors.get(column, {})
-    found = next((tally.rows for name, tally in levels.items() if str(name) == level), None)
+    rows = next((tally.rows for name, tally in levels.items() if str(name) == level), None)
     split = q.splits.get(q.split)
-    if found is not None or q.plan.fairness.smallest_cell is None or split is None or not split.has(column):
-        return int(found or 0)
+    if rows is not None or q.plan.fairness.smallest_cell is None or split is None or not split.has(column):
+        return int(rows or 0)
     return sum(n for (name,), n in (split.table(column) or {}).items() if str(name) == level)
 
 
@@ -285,7 +285,7 @@ def _differing() -> tuple[str, ...]:
     from assay.assess.arguments import IntervalSettings
     from assay.assess.assess import from_confusion_matrix
 
-    found = from_confusion_matrix(
+    assessment = from_confusion_matrix(
         [list(row) for row in TABLE_A1],
         orientation="rows=predicted",
         labels=["A", "B", "C"],
@@ -296,10 +296,10 @@ def _differing() -> tuple[str, ...]:
         f"{name} of {label}"
         for name, printed in TABLE_A2.items()
         for label, n in zip("ABC", printed, strict=True)
-        if found.by_class[label][name].value != n
+        if assessment.by_class[label][name].value != n
     ]
     for name, text in TABLE_A4.items():
-        value = found[name].value
+        value = assessment[name].value
         if value is None or f"{100 * value:.2f}" != text:
             wrong.append(name)
     return tuple(wrong)

@@ -41,22 +41,22 @@ def _none(q: Inquiry) -> str:
 )
 def admissible(q: Inquiry) -> Iterator[Outcome]:
     """The tests are admissible."""
-    held = _held(q)
-    if not held:
+    contests = _held(q)
+    if not contests:
         yield Outcome(verdict="no-evidence", says=_none(q))
         return
     facts: dict[str, Any] = {}
     refused, forced, broken, made = [], [], [], []
-    for split, one in held.items():
-        comparison = one.comparison
+    for split, contest in contests.items():
+        comparison = contest.comparison
         assert comparison is not None  # noqa: S101  as held
         facts[split] = {
             "comparison": comparison_digest(comparison.record, comparison.record["findings"]),
-            "named": [named.to_json() for named in one.named],
-            "by_channel": {channel: found.to_json() for channel, found in one.channels.items()},
+            "named": [named.to_json() for named in contest.named],
+            "by_channel": {channel: found.to_json() for channel, found in contest.channels.items()},
         }
-        refused += [f"{named.test} ({named.why})" for named in one.named if named.admitted is False]
-        forced += [f"{named.test} ({named.why})" for named in one.named if named.admitted is None]
+        refused += [f"{named.test} ({named.why})" for named in contest.named if named.admitted is False]
+        forced += [f"{named.test} ({named.why})" for named in contest.named if named.admitted is None]
         for finding in comparison.findings:
             broken += [f"{finding.test}: {c.assumes} ({c.seen})" for c in finding.checks if c.holds is False]
         made += [finding.test for finding in comparison.findings]
@@ -80,15 +80,15 @@ def admissible(q: Inquiry) -> Iterator[Outcome]:
 )
 def families(q: Inquiry) -> Iterator[Outcome]:
     """Families of tests are corrected."""
-    held = _held(q)
-    if not held:
+    contests = _held(q)
+    if not contests:
         yield Outcome(verdict="no-evidence", says=_none(q))
         return
-    compared = {split: one.comparison for split, one in held.items() if one.comparison is not None}
+    compared = {split: one.comparison for split, one in contests.items() if one.comparison is not None}
     answers = {f"{split}, {one.question}": one for split, found in compared.items() for one in found.answers}
     facts: dict[str, Any] = {name: _family(answer, q.plan.checks.alpha) for name, answer in answers.items()}
     bare = [name for name, answer in answers.items() if _uncorrected(answer)]
-    ps = [1.0 if one is None or one.p is None else one.p for one in map(_first, held.values())]
+    ps = [1.0 if one is None or one.p is None else one.p for one in map(_first, contests.values())]
     if len(ps) > 1:  # the same question on several test sets is a family too
         facts["over the test sets"] = {"questions": len(ps), "p": ps, "p_adjusted": holm(ps), "correction": ["Holm"]}
     several = sum(one["questions"] > 1 for one in facts.values())
@@ -139,22 +139,22 @@ def _first(one: Contest) -> Finding | None:
 )
 def power(q: Inquiry) -> Iterator[Outcome]:
     """What the tests could have shown."""
-    held, wanted = _held(q), q.plan.tests.difference
-    if not held:
+    contests, wanted = _held(q), q.plan.tests.difference
+    if not contests:
         yield Outcome(verdict="no-evidence", says=_none(q))
         return
     facts: dict[str, Any] = {}
     weak: list[str] = []
     shown: list[str] = []
-    for split, one in held.items():
-        first = _first(one)
+    for split, contest in contests.items():
+        first = _first(contest)
         least = None if first is None or not isinstance(first.least, (int, float)) else float(first.least)
         if first is None or least is None:
             yield Outcome(verdict="no-evidence", says=f"{split}: what could have been shown has no value")
             return
         about = first.about or "the values"
         facts[split] = {"test": first.test, "about": about, "rows": first.n, "detectable": least, "power": POWER}
-        facts[split] |= {"level": first.level} | (_planned(q, split, one, wanted) if about == "accuracy" else {})
+        facts[split] |= {"level": first.level} | (_planned(q, split, contest, wanted) if about == "accuracy" else {})
         shown.append(f"{split}: {figure(least)} of {about.replace('_', ' ')} with {counted(first.n, 'row')}")
         if wanted is not None and least > wanted:
             weak.append(split)
@@ -172,13 +172,13 @@ def _planned(q: Inquiry, split: str, one: Contest, wanted: float | None) -> dict
         return {}
     level, outcomes = comparison.asked.level, comparison.paired.outcomes(*comparison.models)
     share = outcomes.disagree / outcomes.n
-    found: dict[str, Any] = {"in_dispute": share}
+    facts: dict[str, Any] = {"in_dispute": share}
     if planned:
         least = least_disagreement(round(share * planned), planned, level)
-        found |= {"planned_rows": planned, "detectable_as_planned": least if isinstance(least, float) else None}
+        facts |= {"planned_rows": planned, "detectable_as_planned": least if isinstance(least, float) else None}
     if wanted:
         try:
-            found["rows_needed"] = rows_for_mcnemar(wanted, max(share, wanted), level)
+            facts["rows_needed"] = rows_for_mcnemar(wanted, max(share, wanted), level)
         except PlanError as error:
-            found["rows_needed"] = error.what
-    return found
+            facts["rows_needed"] = error.what
+    return facts

@@ -55,7 +55,7 @@ def best_for(scores: NDArray[np.float64], positive: NDArray[np.bool_], threshold
     """
     order = np.argsort(-scores, kind="stable")
     last = np.append(np.flatnonzero(np.diff(scores[order])), len(scores) - 1)
-    found = np.concatenate([[0], np.cumsum(positive[order])[last]])
+    true_positives = np.concatenate([[0], np.cumsum(positive[order])[last]])
     called = np.concatenate([[0], last + 1])
     p, n = int(positive.sum()), int((~positive).sum())
     if not p or not n:
@@ -67,5 +67,5 @@ def best_for(scores: NDArray[np.float64], positive: NDArray[np.bool_], threshold
         false = calls - hits
         return {"accuracy": (hits + n - false) / (p + n), "Youden's index": hits / p - false / n}
 
-    every, here = values(found, called), values(*mine)
+    every, here = values(true_positives, called), values(*mine)
     return [name for name in every if here[name][0] >= every[name].max() - CLOSE]

@@ -25,17 +25,23 @@ GUESSES: Final = ("majority", "stratified", "uniform")
 
 def guessed(q: Inquiry, model: Assessment) -> dict[str, dict[str, Any]]:
     """By planned measure: the value of each guess on these classes, and how far the model lies from it."""
-    planned = [one for one in chosen(q.plan.metrics.measures) or () if not one.from_scores]
+    planned = [measure for measure in chosen(q.plan.metrics.measures) or () if not measure.from_scores]
     wanted = planned or [parse("accuracy")]
     tables = _tables(model)
-    found: dict[str, dict[str, Any]] = {}
-    for one in wanted:
-        directed = one.better in (HIGHER, LOWER)
-        if not directed or one.takes not in (Binary, Multiclass) or (one.takes is Binary and model.positive is None):
+    guesses: dict[str, dict[str, Any]] = {}
+    for measure in wanted:
+        directed = measure.better in (HIGHER, LOWER)
+        if (
+            not directed
+            or measure.takes not in (Binary, Multiclass)
+            or (measure.takes is Binary and model.positive is None)
+        ):
             continue
-        estimate = model[one.title]
-        found[one.title] = {name: _held(one, estimate, _value(one, table, model)) for name, table in tables.items()}
-    return found
+        estimate = model[measure.title]
+        guesses[measure.title] = {
+            name: _held(measure, estimate, _value(measure, table, model)) for name, table in tables.items()
+        }
+    return guesses
 
 
 def not_beaten(found: Mapping[str, Mapping[str, Any]], measure: str) -> list[str]:
@@ -70,10 +76,10 @@ def _value(measure: Measure, cells: NDArray[np.float64], model: Assessment) -> f
     )
     if measure.takes is Binary:
         at, of = model.labels.index(cast("Any", model.positive)), table.one_vs_rest()
-        found = measure.values(Binary(tp=of.tp[..., at], fp=of.fp[..., at], fn=of.fn[..., at], tn=of.tn[..., at]))
+        values = measure.values(Binary(tp=of.tp[..., at], fp=of.fp[..., at], fn=of.fn[..., at], tn=of.tn[..., at]))
     else:
-        found = measure.values(table)
-    value = float(np.asarray(found, dtype=np.float64).reshape(-1)[0])
+        values = measure.values(table)
+    value = float(np.asarray(values, dtype=np.float64).reshape(-1)[0])
     return value if np.isfinite(value) else None
 
 
@@ -87,8 +93,8 @@ def _held(measure: Measure, estimate: Any, guess: float | None) -> dict[str, Any
             "beaten": bool(better)}  # fmt: skip
 
 
-def lines(found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def lines(guesses: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Every measure that some guess reaches."""
-    for measure in found:
-        if lost := not_beaten(found, measure):
+    for measure in guesses:
+        if lost := not_beaten(guesses, measure):
             yield f"{measure} ({', '.join(lost)})"

@@ -261,12 +261,15 @@ def answered(claims: Sequence[Claim], of: Contenders, correction: str = "holm") 
             _contender(claim.reference, claim, of)
     if not asked:
         return ()
-    level, every = of.models[asked[0][0].model].settings.wanted.level, list(enumerate(asked))
+    level, numbered_claims = of.models[asked[0][0].model].settings.wanted.level, list(enumerate(asked))
 
     def judge(at: float, open_: Sequence[int]) -> dict[int, Answered]:
         levelled = {name: _at(one, at) for name, one in of.models.items()}
         here = replace(of, models=levelled)
-        cases = {place: _Case(claim=one, subject=about, of=here, family=len(asked)) for place, (one, about) in every}
+        cases = {
+            place: _Case(claim=one, subject=about, of=here, family=len(asked))
+            for place, (one, about) in numbered_claims
+        }
         return {place: cases[place].judged() for place in open_}
 
     found = stepped(range(len(asked)), level, correction, judge, lambda one: one.answer is not Answer.OPEN)

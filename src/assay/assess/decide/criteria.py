@@ -137,7 +137,7 @@ def criterion(text: str, measures: Registry[Measure] = REGISTRY) -> Criterion:
             )
         measure = _measure(text, head[1], measures)
         rest, label, factor, level = _parts(text, text[head.end() :])
-    if gap is None and (found := _MARGIN.match(rest)):
+    if gap is None and (match := _MARGIN.match(rest)):
         return _sound(
             text,
             Criterion(
@@ -146,13 +146,13 @@ def criterion(text: str, measures: Registry[Measure] = REGISTRY) -> Criterion:
                 factor=factor,
                 level=level,
                 rule=Rule.NON_INFERIOR,
-                limit=_number(text, found[1]),
+                limit=_number(text, match[1]),
             ),
         )
-    found = _SIDE.match(rest)
-    if found is None:
+    match = _SIDE.match(rest)
+    if match is None:
         raise _unreadable(text, _why_no_side(rest))
-    side: Side = {"≥": ">=", "≤": "<="}.get(found[1], found[1])  # type: ignore[assignment]
+    side: Side = {"≥": ">=", "≤": "<="}.get(match[1], match[1])  # type: ignore[assignment]
     return _sound(
         text,
         Criterion(
@@ -160,9 +160,9 @@ def criterion(text: str, measures: Registry[Measure] = REGISTRY) -> Criterion:
             label=label,
             factor=factor,
             level=level,
-            rule=_rule(text, found[3]),
+            rule=_rule(text, match[3]),
             side=side,
-            limit=_number(text, found[2]),
+            limit=_number(text, match[2]),
         ),
     )
 
@@ -191,17 +191,17 @@ def read(given: str | Criterion, measures: Registry[Measure] = REGISTRY) -> Crit
 
 def _measure(text: str, name: str, measures: Registry[Measure]) -> Measure:
     try:
-        found = parse(name.strip(), measures)
+        measure = parse(name.strip(), measures)
     except PlanError as error:
         raise PlanError(error.code, error.what, where=_where(text), known=error.known, fix=error.fix) from error
-    if found.needs:
+    if measure.needs:
         raise PlanError(
             "measure-needs",
-            f"{found.name} needs {' and '.join(found.needs)}",
+            f"{measure.name} needs {' and '.join(measure.needs)}",
             where=_where(text),
-            fix=f'write "{found.name}({found.needs[0]}=...)"',
+            fix=f'write "{measure.name}({measure.needs[0]}=...)"',
         )
-    return found
+    return measure
 
 
 def _parts(text: str, rest: str) -> tuple[str, str | None, str | None, str | None]:
@@ -209,16 +209,16 @@ def _parts(text: str, rest: str) -> tuple[str, str | None, str | None, str | Non
     label = factor = level = None
     while rest[:1] in ("[", "{"):
         if rest[0] == "[":
-            found = _CLASS.match(rest)
-            if found is None or label is not None:
+            match = _CLASS.match(rest)
+            if match is None or label is not None:
                 raise _unreadable(text, "a class is written [class=NAME], once")
-            label = _plain(text, found[1])
+            label = _plain(text, match[1])
         else:
-            found = _LEVEL.match(rest)
-            if found is None or factor is not None:
+            match = _LEVEL.match(rest)
+            if match is None or factor is not None:
                 raise _unreadable(text, "a level of a group is written {GROUP=LEVEL}, once")
-            factor, level = _plain(text, found[1]), _plain(text, found[2])
-        rest = rest[found.end() :]
+            factor, level = _plain(text, match[1]), _plain(text, match[2])
+        rest = rest[match.end() :]
     return rest, label, factor, level
 
 
@@ -258,35 +258,35 @@ def _rule(text: str, given: str) -> Rule:
     )
 
 
-def _sound(text: str, found: Criterion) -> Criterion:
+def _sound(text: str, candidate: Criterion) -> Criterion:
     """Only limits a measure can reach, and margins where one way is better."""
-    low, high = found.measure.range
-    if found.rule is Rule.NON_INFERIOR:
-        if found.measure.better is NEITHER:
+    low, high = candidate.measure.range
+    if candidate.rule is Rule.NON_INFERIOR:
+        if candidate.measure.better is NEITHER:
             raise PlanError(
                 "measure-unfit",
-                f"{found.measure.name} has no better side, so that nothing is worse by a margin",
+                f"{candidate.measure.name} has no better side, so that nothing is worse by a margin",
                 where=_where(text),
                 fix="state a limit, or choose a measure with a direction",
             )
-        if not 0 < found.limit < high - low:
+        if not 0 < candidate.limit < high - low:
             raise PlanError(
                 "value-out-of-domain",
-                f"margin {found.limit:g} is not a margin of {found.measure.name}",
+                f"margin {candidate.limit:g} is not a margin of {candidate.measure.name}",
                 where=_where(text),
                 known=f"above 0, below {high - low:g}",
                 fix="state the largest loss that does not matter, as a positive number",
             )
-    elif not low <= found.limit <= high:
-        inside = found.limit / 100 if low <= found.limit / 100 <= high else None
+    elif not low <= candidate.limit <= high:
+        inside = candidate.limit / 100 if low <= candidate.limit / 100 <= high else None
         raise PlanError(
             "value-out-of-domain",
-            f"{found.limit:g} is outside what {found.measure.name} can be",
+            f"{candidate.limit:g} is outside what {candidate.measure.name} can be",
             where=_where(text),
-            known=found.measure.range_shown,
+            known=candidate.measure.range_shown,
             fix=f"did you mean {inside:g}?" if inside is not None else "state a limit inside the range",
         )
-    return found
+    return candidate
 
 
 def _why_no_side(rest: str) -> str:

@@ -68,12 +68,13 @@ class Decision:
 
     def to_json(self) -> dict[str, Any]:
         """As in a Record."""
-        one, ends = self.criterion, self.interval
-        limit = {"margin": one.limit} if one.rule is Rule.NON_INFERIOR else {"side": one.side, "limit": one.limit}
+        criterion, ends = self.criterion, self.interval
+        by_margin = criterion.rule is Rule.NON_INFERIOR
+        limit = {"margin": criterion.limit} if by_margin else {"side": criterion.side, "limit": criterion.limit}
         out: dict[str, Any] = {
-            "criterion": str(one),
+            "criterion": str(criterion),
             **self.subject.to_json(),
-            "rule": str(one.rule),
+            "rule": str(criterion.rule),
             **limit,
             "verdict": str(self.verdict),
             "why": self.why,
@@ -115,10 +116,10 @@ class Decisions(Sequence[Decision]):
     @property
     def verdict(self) -> Verdict:
         """Fail if one fails, else inconclusive if one is, else pass; nothing passes where nothing was asked."""
-        every = {one.verdict for one in self._found}
-        if Verdict.FAIL in every:
+        verdicts = {one.verdict for one in self._found}
+        if Verdict.FAIL in verdicts:
             return Verdict.FAIL
-        return Verdict.INCONCLUSIVE if Verdict.INCONCLUSIVE in every or not every else Verdict.PASS
+        return Verdict.INCONCLUSIVE if Verdict.INCONCLUSIVE in verdicts or not verdicts else Verdict.PASS
 
     @property
     def exit_code(self) -> int:
@@ -140,28 +141,28 @@ def decide(
     >>> [(str(d.criterion), str(d.verdict)) for d in decide(a, ["recall >= 0.85", "recall >= 0.95", "recall >= 0.99"])]
     [('recall >= 0.85', 'pass'), ('recall >= 0.95', 'inconclusive'), ('recall >= 0.99', 'fail')]
     """
-    asked = [(one, about) for text in criteria for one, about in expanded(assessment, read(text, assessment.measures))]
-    for one, _ in asked:
-        if one.rule is Rule.NON_INFERIOR and against is None:
+    asked = [pair for text in criteria for pair in expanded(assessment, read(text, assessment.measures))]
+    for criterion, _ in asked:
+        if criterion.rule is Rule.NON_INFERIOR and against is None:
             raise PlanError(
                 "role-missing",
-                f"{quoted(str(one))} needs a reference",
+                f"{quoted(str(criterion))} needs a reference",
                 where="against",
                 fix="give it: against=... (--against RECORD)",
             )
-    guarded = [place for place, (one, _) in enumerate(asked) if one.rule is not Rule.SIMPLE and not _is_fact(one)]
-    found: dict[int, Decision] = {}
-    for place, (one, about) in enumerate(asked):
+    guarded = [i for i, (own, _) in enumerate(asked) if own.rule is not Rule.SIMPLE and not _is_fact(own)]
+    decisions: dict[int, Decision] = {}
+    for place, (criterion, about) in enumerate(asked):
         if place not in guarded:
-            found[place] = _by_value(one, about, assessment)
+            decisions[place] = _by_value(criterion, about, assessment)
 
     def judge(level: float, open_: Sequence[int]) -> dict[int, Decision]:
         wanted = replace(assessment.settings.wanted, level=level)
         at = assessment.restated(replace(assessment.settings, wanted=wanted))
         return {place: Judge(at, against, len(guarded), *asked[place]).decided() for place in open_}
 
-    found |= stepped(guarded, assessment.settings.wanted.level, correction, judge, _settled)
-    return Decisions(found[place] for place in range(len(asked)))
+    decisions |= stepped(guarded, assessment.settings.wanted.level, correction, judge, _settled)
+    return Decisions(decisions[place] for place in range(len(asked)))
 
 
 def _is_fact(one: Criterion) -> bool:
@@ -169,69 +170,79 @@ def _is_fact(one: Criterion) -> bool:
     return one.measure.family in FACTS and one.rule is not Rule.NON_INFERIOR
 
 
-def _settled(one: Decision) -> bool:
+def _settled(decision: Decision) -> bool:
     """What Holm's procedure takes out of the family: a pass by benefit of the doubt is no rejection."""
-    if one.criterion.rule is Rule.REJECTION:
-        return one.verdict is Verdict.FAIL
-    return one.verdict is not Verdict.INCONCLUSIVE
+    if decision.criterion.rule is Rule.REJECTION:
+        return decision.verdict is Verdict.FAIL
+    return decision.verdict is not Verdict.INCONCLUSIVE
 
 
-def expanded(assessment: Assessment, one: Criterion) -> Iterator[tuple[Criterion, Subject]]:
+def expanded(assessment: Assessment, criterion: Criterion) -> Iterator[tuple[Criterion, Subject]]:
     """One criterion a class and level it speaks of."""
-    for label in _labels(assessment, one):
-        for level in _levels(assessment, one):
-            typed = one.about(label=None if label is None else str(label), level=None if level is None else str(level))
-            yield typed, Subject(measure=one.measure, label=label, factor=one.factor, level=level)
+    for label in _labels(assessment, criterion):
+        for level in _levels(assessment, criterion):
+            typed = criterion.about(
+                label=None if label is None else str(label), level=None if level is None else str(level)
+            )
+            yield typed, Subject(measure=criterion.measure, label=label, factor=criterion.factor, level=level)
 
 
-def _labels(assessment: Assessment, one: Criterion) -> Sequence[Label | None]:
-    if isinstance(one.measure, GroupGap):
+def _labels(assessment: Assessment, criterion: Criterion) -> Sequence[Label | None]:
+    if isinstance(criterion.measure, GroupGap):
         return [None]
     labels = list(assessment.by_class)
-    of_one = assessment.speaks_of_class(one.measure)
-    if one.label is None:
-        if of_one and assessment.needs_class(one.measure):
+    of_one = assessment.speaks_of_class(criterion.measure)
+    if criterion.label is None:
+        if of_one and assessment.needs_class(criterion.measure):
+            typed = criterion.about(label=str(labels[0]), level=criterion.level).of
             raise PlanError(
                 "measure-unfit",
-                f"{one.measure.name} speaks of one class, and there are {len(labels)}",
-                where=f'criterion "{one}"',
+                f"{criterion.measure.name} speaks of one class, and there are {len(labels)}",
+                where=f'criterion "{criterion}"',
                 known=listed(labels),
-                fix=f"name it: {one.about(label=str(labels[0]), level=one.level).of}; * means each; or ask an average",
+                fix=f"name it: {typed}; * means each; or ask an average",
             )
         return [None]
     if not of_one:
-        base = one.measure.base
+        base = criterion.measure.base
         raise PlanError(
             "measure-unfit",
-            f"{one.measure.name} speaks of all classes together",
-            where=f'criterion "{one}"',
-            fix=f"leave the class out, or ask for {base}[class={one.label}]" if base else "leave the class out",
+            f"{criterion.measure.name} speaks of all classes together",
+            where=f'criterion "{criterion}"',
+            fix=f"leave the class out, or ask for {base}[class={criterion.label}]" if base else "leave the class out",
         )
-    if one.label == EVERY:
+    if criterion.label == EVERY:
         return labels
-    return [_own(one.label, labels, f"there is no class {quoted(one.label)}", one)]
+    return [_own(criterion.label, labels, f"there is no class {quoted(criterion.label)}", criterion)]
 
 
-def _levels(assessment: Assessment, one: Criterion) -> Sequence[Label | None]:
-    if one.factor is None:
+def _levels(assessment: Assessment, criterion: Criterion) -> Sequence[Label | None]:
+    if criterion.factor is None:
         return [None]
     factors = assessment.grouped.factors
-    if one.factor not in factors:
-        close = nearest(one.factor, factors)
+    if criterion.factor not in factors:
+        close = nearest(criterion.factor, factors)
         raise PlanError(
             "label-not-declared",
-            f"the rows are not grouped by {quoted(one.factor)}",
-            where=f'criterion "{one}"',
+            f"the rows are not grouped by {quoted(criterion.factor)}",
+            where=f'criterion "{criterion}"',
             known=listed(factors) or "no group was given",
             fix=f'did you mean "{close}"?' if close else "give the group: group=... (--group COLUMN)",
         )
-    levels = list(factors[one.factor])
-    if one.level == EVERY:
+    levels = list(factors[criterion.factor])
+    if criterion.level == EVERY:
         return levels
-    return [_own(str(one.level), levels, f"group {quoted(one.factor)} has no level {quoted(one.level)}", one)]
+    return [
+        _own(
+            str(criterion.level),
+            levels,
+            f"group {quoted(criterion.factor)} has no level {quoted(criterion.level)}",
+            criterion,
+        )
+    ]
 
 
-def _own(typed: str, known: Sequence[Label], what: str, one: Criterion) -> Label:
+def _own(typed: str, known: Sequence[Label], what: str, criterion: Criterion) -> Label:
     """A typed label in the data's own type."""
     found = speller(known)(typed)
     if found in known:
@@ -240,23 +251,25 @@ def _own(typed: str, known: Sequence[Label], what: str, one: Criterion) -> Label
     raise PlanError(
         "label-not-declared",
         what,
-        where=f'criterion "{one}"',
+        where=f'criterion "{criterion}"',
         known=listed(known),
         fix=f'did you mean "{close}"?' if close else "name one of them",
     )
 
 
-def _by_value(one: Criterion, about: Subject, assessment: Assessment) -> Decision:
+def _by_value(criterion: Criterion, about: Subject, assessment: Assessment) -> Decision:
     """Where the value alone decides: the simple rule, and counts."""
     estimate = about.of(assessment)
-    value, fact = estimate.value, _is_fact(one)
+    value, fact = estimate.value, _is_fact(criterion)
     if value is None:
-        return _made(one, about, estimate, Verdict.INCONCLUSIVE, f"{one.of} is undefined: {estimate.reason}")
-    kept = one.keeps(value)
+        return _made(
+            criterion, about, estimate, Verdict.INCONCLUSIVE, f"{criterion.of} is undefined: {estimate.reason}"
+        )
+    kept = criterion.keeps(value)
     shown, place = f"{value:,g}" if fact else figure(value), "inside" if kept else "beyond"
-    side = f"{shown} is {place} the limit {one.side} {one.limit:g}"
+    side = f"{shown} is {place} the limit {criterion.side} {criterion.limit:g}"
     doubt = "a count of these rows, without doubt" if fact else "by the value alone; near the limit that is a coin toss"
-    found = _made(one, about, estimate, Verdict.PASS if kept else Verdict.FAIL, f"{side}; {doubt}")
+    found = _made(criterion, about, estimate, Verdict.PASS if kept else Verdict.FAIL, f"{side}; {doubt}")
     return replace(found, false_pass=0.0, false_fail=0.0) if fact else found
 
 
@@ -326,16 +339,16 @@ class Judge:
         return self._told(Verdict.INCONCLUSIVE, f"neither is shown: {said}", needed, reference)
 
     def _needed(self, value: float, near: float) -> Needed:
-        one, estimate = self.one, self.estimate
-        if value == one.limit or not math.isfinite(value):
+        criterion, estimate = self.one, self.estimate
+        if value == criterion.limit or not math.isfinite(value):
             return Needed(rows=None, now=self.rows, why=AT_THE_LIMIT)
         if isinstance(estimate.denominator, int) and estimate.denominator:
-            rows = math.ceil(rows_for_limit(value, one.limit, self.level) * self.rows / estimate.denominator)
+            rows = math.ceil(rows_for_limit(value, criterion.limit, self.level) * self.rows / estimate.denominator)
         else:
             ends = estimate.interval
             # The end that must pass the limit: the near one where the value is good, the far one where it is not.
-            far = near if ends is None or one.keeps(value) else (ends.high if near == ends.low else ends.low)
-            rows = rows_up_to(self.rows * times_the_rows(abs(value - far), abs(value - one.limit), self.level))
+            far = near if ends is None or criterion.keeps(value) else (ends.high if near == ends.low else ends.low)
+            rows = rows_up_to(self.rows * times_the_rows(abs(value - far), abs(value - criterion.limit), self.level))
         return feasible(max(rows, self.rows + 1), self.rows, "if the true value is the one seen")
 
     def _needed_apart(self, gap: Gap, low: float, high: float, against: Against) -> Needed:

@@ -62,13 +62,15 @@ class GroupGap:
 
     def estimate(self, assessment: Assessment) -> Estimate:
         """The same with its interval, which holds for all pairs of groups at once."""
-        found = self.disparity(assessment)
+        disparity = self.disparity(assessment)
         interval = None
-        if found.low is not None and found.high is not None:
-            interval = Interval(low=found.low, high=found.high, level=found.level, method=found.method)
-        result = Undefined(reason=found.reason) if found.value is None else Number(cast("Amount", found.value))
+        if disparity.low is not None and disparity.high is not None:
+            interval = Interval(low=disparity.low, high=disparity.high, level=disparity.level, method=disparity.method)
+        result = (
+            Undefined(reason=disparity.reason) if disparity.value is None else Number(cast("Amount", disparity.value))
+        )
         return Estimate(
-            measure=self.title, result=result, interval=interval, no_interval=found.no_interval or None,
+            measure=self.title, result=result, interval=interval, no_interval=disparity.no_interval or None,
             n=assessment.counts.rows,
         )  # fmt: skip
 

@@ -114,7 +114,7 @@ def standing_of(
 def restored_standing(record: Mapping[str, Any], own: Assessment) -> Standing:
     """The standing of a Record, computed again from its tallies."""
     plan, tallies = record["plan"], record["tallies"]
-    found, place = [], 0
+    records, place = [], 0
     for part, asked, counted in zip(record["comparisons"], plan["comparisons"], tallies["comparisons"], strict=True):
         size = sum(one["findings"] for one in part["answers"])
         whole = Record(
@@ -129,10 +129,10 @@ def restored_standing(record: Mapping[str, Any], own: Assessment) -> Standing:
             }
         )
         place += size
-        found.append(Comparison.from_record(whole).record)
+        records.append(Comparison.from_record(whole).record)
     return Standing(
         model=str(plan["model"]),
-        compared=tuple(found),
+        compared=tuple(records),
         not_made=plan["not_compared"],
         claims=tuple(Claim.from_json(one) for one in plan["claims"]["stated"]),
         correction=str(plan["claims"]["correction"]),

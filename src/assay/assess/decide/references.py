@@ -101,12 +101,12 @@ class Unpaired:
 
     def to_json(self) -> dict[str, object]:
         """Its tallies."""
-        held = self.reference
+        reference = self.reference
         return {
             "pairing": self.pairing,
-            **held.counts.to_json(),
-            "groups": held.grouped.to_json(),
-            "stated": held.contract.statement(held.counts),
+            **reference.counts.to_json(),
+            "groups": reference.grouped.to_json(),
+            "stated": reference.contract.statement(reference.counts),
         }
 
     def facts(self) -> dict[str, object]:

@@ -48,12 +48,12 @@ def accepted(
     assessment: Assessment, criteria: Iterable[str | Criterion], against: Against | None, correction: str
 ) -> Accepted:
     """Criteria read and tried at once, so that a mistyped one is told where it was stated."""
-    every = tuple(read(text, assessment.measures) for text in criteria)
-    if not every:
+    parsed_criteria = tuple(read(text, assessment.measures) for text in criteria)
+    if not parsed_criteria:
         raise PlanError(
             "role-missing", "no criterion is given", where="accept", fix='give one such as "recall >= 0.85"'
         )
-    found = Accepted(criteria=every, against=against, correction=correction)
+    found = Accepted(criteria=parsed_criteria, against=against, correction=correction)
     found.decided(assessment)
     return found
 
@@ -75,14 +75,14 @@ def reference_to(assessment: Assessment, given: object, name: str | None) -> Aga
 
 def restored(record: Record, assessment: Assessment) -> Accepted | None:
     """The criteria of a Record, or None where it has none."""
-    held: dict[str, Any] | None = record["plan"].get("accept")
-    if held is None:
+    acceptance: dict[str, Any] | None = record["plan"].get("accept")
+    if acceptance is None:
         return None
     against = None
-    if held["against"] is not None:
-        against = against_from_json(record["tallies"]["reference"], held["against"], assessment)
+    if acceptance["against"] is not None:
+        against = against_from_json(record["tallies"]["reference"], acceptance["against"], assessment)
     return Accepted(
-        criteria=tuple(criterion(text, assessment.measures) for text in held["criteria"]),
+        criteria=tuple(criterion(text, assessment.measures) for text in acceptance["criteria"]),
         against=against,
-        correction=held["correction"],
+        correction=acceptance["correction"],
     )

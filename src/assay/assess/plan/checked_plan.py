@@ -97,10 +97,10 @@ def checked(text: PlanText) -> tuple[Plan | None, list[Problem]]:
     except ValidationError as error:
         problems = _translated(error, text.document)
     problems += broken(text.document, FilePath(text.path).resolve().parent)
-    told: dict[Path, Problem] = {}
+    first_problems: dict[Path, Problem] = {}
     for one in problems:
-        told.setdefault(one.path, replace(one, line=text.spots.line(one.path)))
-    return plan, sorted(told.values(), key=lambda one: (one.line, [str(part) for part in one.path]))
+        first_problems.setdefault(one.path, replace(one, line=text.spots.line(one.path)))
+    return plan, sorted(first_problems.values(), key=lambda one: (one.line, [str(part) for part in one.path]))
 
 
 def stated(value: object) -> bool:
@@ -128,11 +128,11 @@ def plan_schema() -> dict[str, Any]:
     >>> plan_schema()["title"]
     'assay plan'
     """
-    found = Plan.model_json_schema()
+    schema = Plan.model_json_schema()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:assay:plan:1",
-        **found,
+        **schema,
         "title": "assay plan",
     }
 
@@ -166,10 +166,10 @@ def _resolved(node: Any) -> dict[str, Any]:  # noqa: ANN401  a part of a schema
 
 def _translated(error: ValidationError, document: dict[str, Any]) -> list[Problem]:
     out = []
-    for one in error.errors(include_url=False):
-        path = _in_document(tuple(one["loc"]), document)
-        kind, given = str(one["type"]), one.get("input")
-        context = one.get("ctx") or {}
+    for detail in error.errors(include_url=False):
+        path = _in_document(tuple(detail["loc"]), document)
+        kind, given = str(detail["type"]), detail.get("input")
+        context = detail.get("ctx") or {}
         if kind == "extra_forbidden":
             known = keys_at(path[:-1]) or []
             out.append(_unknown_key(path, known))
@@ -184,15 +184,15 @@ def _translated(error: ValidationError, document: dict[str, Any]) -> list[Proble
                     fix=f'did you mean "{close}"?' if close else None,
                 )
             )
-        elif kind == "string_pattern_mismatch" and "[key]" in one["loc"]:
+        elif kind == "string_pattern_mismatch" and "[key]" in detail["loc"]:
             out.append(
                 Problem(path=path, what="a name has letters, digits, - _ . and at most 64 characters", fix="rename it")
             )
         elif kind == "missing":
-            wanted = (*path, *one["loc"][len(path) :])
+            wanted = (*path, *detail["loc"][len(path) :])
             out.append(Problem(path=wanted, what="is missing", fix="add it"))
         else:
-            out.append(Problem(path=path, what=f"{_said(kind, context, str(one['msg']))}, not {_shown(given)}"))
+            out.append(Problem(path=path, what=f"{_said(kind, context, str(detail['msg']))}, not {_shown(given)}"))
     return out
 
 

@@ -24,37 +24,37 @@ def promised(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _claims(document: Mapping[str, Any]) -> Iterator[Problem]:
-    for i, one in enumerate(items(document.get("claims"))):
-        if not isinstance(one, dict):
+    for i, claim in enumerate(items(document.get("claims"))):
+        if not isinstance(claim, dict):
             continue
         path: Path = ("claims", i)
         measure = None
-        if isinstance(one.get("measure"), str):
+        if isinstance(claim.get("measure"), str):
             from assay.assess.decide.criteria import spoken_of
 
             try:
-                measure = spoken_of(one["measure"]).measure
+                measure = spoken_of(claim["measure"]).measure
             except AssayError as error:
                 yield Problem(path=(*path, "measure"), what=error.what, known=error.known, fix=error.fix)
-        yield from _relation(one, path, measure)
-        yield from _named(document, one, path)
+        yield from _relation(claim, path, measure)
+        yield from _named(document, claim, path)
 
 
-def _relation(one: Mapping[str, Any], path: Path, measure: Measure | None) -> Iterator[Problem]:
-    said = [name for name in RELATIONS if name in one]
+def _relation(claim: Mapping[str, Any], path: Path, measure: Measure | None) -> Iterator[Problem]:
+    said = [name for name in RELATIONS if name in claim]
     if len(said) != 1:
         what = f"a claim says one of {', '.join(RELATIONS)}" + (f", not {' and '.join(said)}" if said else "")
         yield Problem(path=(*path, said[1]) if len(said) > 1 else path, what=what, fix="keep one of them")
         return
-    name, value = said[0], one[said[0]]
+    name, value = said[0], claim[said[0]]
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        if "margin" in one:
+        if "margin" in claim:
             yield Problem(path=(*path, "margin"), what="a claim about a number has no margin", fix="leave it out")
         if measure is not None and not measure.range[0] <= value <= measure.range[1]:
             what = f"{value:g} is outside what {measure.name} can be"
             yield Problem(path=(*path, name), what=what, known=measure.range_shown)
     elif isinstance(value, str):
-        yield from _to_a_model(name, one.get("margin"), path, measure)
+        yield from _to_a_model(name, claim.get("margin"), path, measure)
 
 
 def _to_a_model(name: str, margin: object, path: Path, measure: Measure | None) -> Iterator[Problem]:
@@ -68,22 +68,22 @@ def _to_a_model(name: str, margin: object, path: Path, measure: Measure | None) 
         yield Problem(path=(*path, "margin"), what=f"{margin:g} is not a margin of {measure.name}: everything fits it")
 
 
-def _named(document: Mapping[str, Any], one: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+def _named(document: Mapping[str, Any], claim: Mapping[str, Any], path: Path) -> Iterator[Problem]:
     """Models with predictions, and the test split, by their names."""
     models = table(document, "models")
     counted = [name for name, model in tables(document, "models") if {"predicted", "score"} & set(model)]
     for key in ("model", *RELATIONS):
-        name = one.get(key)
+        name = claim.get(key)
         if not isinstance(name, str):
             continue
         if name not in models:
             yield unknown((*path, key), "there is no model", name, models)
         elif name not in counted:
             yield Problem(path=(*path, key), what=f"model {quoted(name)} has no predictions to count")
-        elif key != "model" and name == one.get("model"):
+        elif key != "model" and name == claim.get("model"):
             yield Problem(path=(*path, key), what="a model is compared with itself", fix="name another model")
     tests = [name for name, split in tables(document, "data") if split.get("role", name) == "test" and "path" in split]
-    data = one.get("data")
+    data = claim.get("data")
     if isinstance(data, str) and data not in tests:
         yield unknown((*path, "data"), "there is no test split", data, tests)
     elif data is None and len(tests) > 1:

@@ -80,7 +80,7 @@ def open_answers(plan: LoadedPlan, rows: tuple[Row, ...]) -> list[OpenAnswer]:
         stated_rows = [row for row in rows if row.states and _may_apply(plan, row)]
         identity = plan.plan.plan
         waiting |= {f"plan.{name}": stated_rows for name in ("assessor", "date") if not stated(getattr(identity, name))}
-    found = [
+    answers = [
         OpenAnswer(
             path=path,
             rows=tuple(row.id for row in own),
@@ -88,7 +88,7 @@ def open_answers(plan: LoadedPlan, rows: tuple[Row, ...]) -> list[OpenAnswer]:
         )
         for path, own in waiting.items()
     ]
-    return sorted(found, key=lambda one: (-len(one.shall), -len(one.rows), one.path))
+    return sorted(answers, key=lambda one: (-len(one.shall), -len(one.rows), one.path))
 
 
 def _may_apply(plan: LoadedPlan, row: Row) -> bool:
@@ -111,12 +111,12 @@ def splits_of(plan: LoadedPlan, role: str) -> dict[str, Any]:
 
 def channel_columns(plan: Plan) -> dict[str, str]:
     """Channel columns, by what they are called."""
-    found = {}
+    columns = {}
     for family in FAMILIES:
         one = getattr(plan.channels, family)
         if one is not None and one.column is not None:
-            found[family] = str(one.column)
-    return found | {column: column for column in plan.channels.other or ()}
+            columns[family] = str(one.column)
+    return columns | {column: column for column in plan.channels.other or ()}
 
 
 def _one(plan: LoadedPlan, path: str) -> Answer:

@@ -176,14 +176,14 @@ def _measures(document: Mapping[str, Any]) -> Iterator[Problem]:
     registry = _registry_of(document)
     metrics = table(document, "metrics")
     named: list[tuple[Path, object]] = [
-        (("metrics", "measures", i), one) for i, one in enumerate(items(metrics.get("measures")))
+        (("metrics", "measures", i), entry) for i, entry in enumerate(items(metrics.get("measures")))
     ]
-    named += [(("metrics", "accept", i), one) for i, one in enumerate(items(metrics.get("accept")))]
+    named += [(("metrics", "accept", i), entry) for i, entry in enumerate(items(metrics.get("accept")))]
     named.append((("metrics", "primary"), metrics.get("primary")))
     for key in ("reasons", "averaging_basis"):
         named += [(("metrics", key, name), name) for name in table(metrics, key)]
-    for model, one in tables(document, "models"):
-        named += [(("models", model, "results", name), name) for name in table(one, "results")]
+    for model, entry in tables(document, "models"):
+        named += [(("models", model, "results", name), name) for name in table(entry, "results")]
     for path, name in named:
         if not isinstance(name, str):
             continue
@@ -202,8 +202,8 @@ def _costs(document: Mapping[str, Any]) -> Iterator[Problem]:
 
     metrics = table(document, "metrics")
     stated = table(metrics, "costs")
-    classes = [str(one) for one in items(table(document, "task").get("classes"))]
-    whole = bool(stated) and all(isinstance(one, dict) for one in stated.values())
+    classes = [str(entry) for entry in items(table(document, "task").get("classes"))]
+    whole = bool(stated) and all(isinstance(entry, dict) for entry in stated.values())
     try:
         found = Costs.read(stated) if whole else None
         if found is not None and classes:
@@ -212,8 +212,8 @@ def _costs(document: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(path=("metrics", "costs"), what=error.what, known=error.known, fix=error.fix)
     for i, name in enumerate(items(metrics.get("measures"))):
         try:
-            for one in chosen(name) or () if isinstance(name, str) and not stated else ():
-                demand_costs(one, None)
+            for entry in chosen(name) or () if isinstance(name, str) and not stated else ():
+                demand_costs(entry, None)
         except AssayError as error:
             if error.code == "measure-needs":
                 fix = "state them: [metrics.costs.TRUTH] PREDICTED = 5"
@@ -237,11 +237,11 @@ def _tests(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _contradictions(document: Mapping[str, Any]) -> Iterator[Problem]:
     pairs = (("population", "classes", "absent"), ("tests", "chosen", "none"))
-    for section, one, other in pairs:
+    for section, first_key, other in pairs:
         held = table(document, section)
-        if held.get(one) and held.get(other):
+        if held.get(first_key) and held.get(other):
             yield Problem(
-                path=(section, other), what=f'"{one}" and "{other}" contradict each other', fix="keep one of them"
+                path=(section, other), what=f'"{first_key}" and "{other}" contradict each other', fix="keep one of them"
             )
     for family, channel in tables(document, "channels"):
         if "column" in channel and "constant" in channel:
@@ -267,23 +267,23 @@ def _contradictions(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _thresholds(document: Mapping[str, Any]) -> Iterator[Problem]:
-    for name, one in tables(document, "models"):
-        if ("threshold_rule" in one) != ("threshold_from" in one):
-            there = "threshold_rule" if "threshold_rule" in one else "threshold_from"
+    for name, model in tables(document, "models"):
+        if ("threshold_rule" in model) != ("threshold_from" in model):
+            there = "threshold_rule" if "threshold_rule" in model else "threshold_from"
             yield Problem(
                 path=("models", name, there), what="a rule needs the split it chooses on, and the split a rule"
             )
         for other in ("threshold_rule", "predicted"):
-            if "threshold" in one and other in one:
+            if "threshold" in model and other in model:
                 yield Problem(
                     path=("models", name, "threshold"),
                     what=f'"threshold" and "{other}" contradict each other',
                     fix="keep one of them",
                 )
-        if SCORED & set(one) and "score" not in one:
+        if SCORED & set(model) and "score" not in model:
             yield Problem(path=("models", name), what="a threshold and a kind of scores need a score column")
-        split = table(document, "data").get(one.get("threshold_from", ""))
-        if isinstance(split, dict) and split.get("role", one["threshold_from"]) == "test":
+        split = table(document, "data").get(model.get("threshold_from", ""))
+        if isinstance(split, dict) and split.get("role", model["threshold_from"]) == "test":
             yield Problem(
                 path=("models", name, "threshold_from"),
                 what="the threshold is chosen on test data",
@@ -292,10 +292,10 @@ def _thresholds(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _joined(document: Mapping[str, Any]) -> Iterator[Problem]:
-    for name, one in tables(document, "models"):
-        if one.get("joined") is True and "predictions" not in one:
+    for name, model in tables(document, "models"):
+        if model.get("joined") is True and "predictions" not in model:
             yield Problem(path=("models", name, "joined"), what="nothing is joined without a file of its predictions")
-        elif one.get("joined") is True and "id" not in table(document, "columns"):
+        elif model.get("joined") is True and "id" not in table(document, "columns"):
             yield Problem(path=("models", name, "joined"), what="rows are joined by columns.id, which is not stated")
     for name, split in tables(document, "data"):
         if "table" in split and "query" in split:
@@ -345,12 +345,12 @@ def _command(document: Mapping[str, Any]) -> Iterator[Problem]:
     for word in ("{inputs}", "{predictions}"):
         if command and not any(isinstance(part, str) and word in part for part in command):
             yield Problem(path=("run", key), what=f"the command is not given {word}", fix=f'add "{word}"')
-    for name, one in tables(document, "models"):
-        asked = loads and one.get("kind", "model") == "model" and "predictions" not in one
-        if asked and not str(one.get("artefact", "")).lower().endswith(EXTENSIONS):
-            path = ("models", name, *(["artefact"] if "artefact" in one else []))
+    for name, model in tables(document, "models"):
+        asked = loads and model.get("kind", "model") == "model" and "predictions" not in model
+        if asked and not str(model.get("artefact", "")).lower().endswith(EXTENSIONS):
+            path = ("models", name, *(["artefact"] if "artefact" in model else []))
             yield Problem(path=path, what="run.artefacts needs a file of the model", known=", ".join(EXTENSIONS))
-        if "threshold_from" in one and "predictions" not in one:
+        if "threshold_from" in model and "predictions" not in model:
             what = "a threshold cannot be chosen on rows that the command does not answer"
             yield Problem(path=("models", name, "threshold_from"), what=what, fix="state threshold")
 

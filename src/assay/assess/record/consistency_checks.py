@@ -66,8 +66,8 @@ def _levels(tally: object, path: str) -> Iterator[Mismatch]:
         return
     for name, levels in tally.get("groups", {}).items() if "confusion" in tally else ():
         parts: dict[tuple[object, ...], Any] = {}
-        for one in levels:
-            for cell, n in _counted(one["confusion"]).items():
+        for inner_tally in levels:
+            for cell, n in _counted(inner_tally["confusion"]).items():
                 parts[cell] = parts.get(cell, 0) + n
         whole = _counted(tally["confusion"])
         if {cell: n for cell, n in parts.items() if n} != {cell: n for cell, n in whole.items() if n}:
@@ -77,9 +77,9 @@ def _levels(tally: object, path: str) -> Iterator[Mismatch]:
                 recomputed=float(sum(whole.values())),
                 why="the levels do not add up to all rows, cell by cell",
             )
-    for name, one in tally.items():
+    for name, inner_tally in tally.items():
         if name in ("reference", "contenders") or path.endswith("contenders"):
-            yield from _levels(one, f"{path}.{visible(name)}")
+            yield from _levels(inner_tally, f"{path}.{visible(name)}")
 
 
 def _counted(tally: Mapping[str, Any]) -> dict[tuple[object, ...], Any]:
@@ -107,11 +107,11 @@ def _sums(content: object, path: str) -> Iterator[Mismatch]:
             yield from _cells(content, path)
         if content.get("kind") == "scores":
             yield from _columns(content, path)
-        for name, one in content.items():
-            yield from _sums(one, f"{path}.{visible(name)}")
+        for name, child in content.items():
+            yield from _sums(child, f"{path}.{visible(name)}")
     elif isinstance(content, list) and content and isinstance(content[0], Mapping):
-        for place, one in enumerate(content):
-            yield from _sums(one, f"{path}[{place}]")
+        for place, child in enumerate(content):
+            yield from _sums(child, f"{path}[{place}]")
 
 
 def _cells(tally: Mapping[str, Any], path: str) -> Iterator[Mismatch]:
@@ -165,20 +165,25 @@ def _overall(shall: Sequence[Mapping[str, Any]]) -> str:
 def supported(conformity: Mapping[str, Any], controls: Sequence[Mapping[str, Any]]) -> Iterator[Mismatch]:
     """Checks that a row rests on and that the controls tell otherwise, or not at all."""
     rows = [*conformity.get("rows", []), *conformity.get("supplement", [])]
-    known = {one["check"] + (f":{one['part']}" if one["part"] else ""): one for one in controls}
+    known = {control["check"] + (f":{control['part']}" if control["part"] else ""): control for control in controls}
     for i, row in enumerate(rows):
         for j, part in enumerate(row["evidence"]):
-            one = known.get(part["name"])
-            if part["kind"] != "check" or (one is None and part["verdict"] == "no-evidence"):
+            control = known.get(part["name"])
+            if part["kind"] != "check" or (control is None and part["verdict"] == "no-evidence"):
                 continue
             path = f"conformity.rows[{i}].evidence[{j}]"
-            if one is None:
+            if control is None:
                 yield Mismatch(path=path, stored=part["verdict"], recomputed=None, why="there is no such control")
-            elif part["says"] != one["says"]:
-                yield Mismatch(path=f"{path}.says", stored=part["says"], recomputed=one["says"], why="by the control")
-            elif part["verdict"] not in (one["verdict"], "pass" if one["verdict"] in LOOKED else one["verdict"]):
+            elif part["says"] != control["says"]:
                 yield Mismatch(
-                    path=f"{path}.verdict", stored=part["verdict"], recomputed=one["verdict"], why="by the control"
+                    path=f"{path}.says", stored=part["says"], recomputed=control["says"], why="by the control"
+                )
+            elif part["verdict"] not in (
+                control["verdict"],
+                "pass" if control["verdict"] in LOOKED else control["verdict"],
+            ):
+                yield Mismatch(
+                    path=f"{path}.verdict", stored=part["verdict"], recomputed=control["verdict"], why="by the control"
                 )
 
 

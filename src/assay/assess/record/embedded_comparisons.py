@@ -17,10 +17,10 @@ def referred(record: Mapping[str, Any]) -> Iterator[tuple[str, object, object]]:
     """Path, what a control says of a comparison, and what it should be, by the one in this Record or by its tallies."""
     plan = record.get("plan")
     own = plan.get("split") if isinstance(plan, Mapping) else None
-    for path, split, told in _told(record):
-        if isinstance(told.get("comparison"), str) and split == own:
-            yield f"{path}.comparison", told["comparison"], _known(record)
-        channels = told.get("by_channel")
+    for path, split, facts in _told(record):
+        if isinstance(facts.get("comparison"), str) and split == own:
+            yield f"{path}.comparison", facts["comparison"], _known(record)
+        channels = facts.get("by_channel")
         for channel, stored in channels.items() if isinstance(channels, Mapping) else ():
             if isinstance(stored, Mapping):
                 yield f"{path}.by_channel.{visible(channel)}.findings", stored.get("findings"), _again(stored)

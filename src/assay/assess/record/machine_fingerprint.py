@@ -67,15 +67,19 @@ def fingerprint(salt: str) -> dict[str, Any]:
 
 def _packages() -> dict[str, tuple[str, str | None]]:
     """Name -> version, and the digest of the list of its files with their hashes, as the installer wrote it."""
-    found = {}
-    for one in distributions():
+    packages = {}
+    for distribution in distributions():
         # Parsed as mail, as importlib does it, a hundred of these headers take half a second.
-        told = dict(HEADER.findall((one.read_text("METADATA") or one.read_text("PKG-INFO") or "").partition("\n\n")[0]))
-        if "Name" in told:
-            files = one.read_text("RECORD")
+        headers = dict(
+            HEADER.findall(
+                (distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or "").partition("\n\n")[0]
+            )
+        )
+        if "Name" in headers:
+            files = distribution.read_text("RECORD")
             held = None if files is None else hashlib.sha256(files.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-            found[told["Name"]] = (told.get("Version", ""), held)
-    return dict(sorted(found.items()))
+            packages[headers["Name"]] = (headers.get("Version", ""), held)
+    return dict(sorted(packages.items()))
 
 
 def _read(path: str) -> str | None:
@@ -113,13 +117,13 @@ def _memory() -> int | None:
 
 def _accelerators() -> list[str]:
     """Devices the kernel shows; none of them is spoken to."""
-    found = []
+    devices = []
     for info in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
         text = _read(str(info)) or ""
         model = next((line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("Model")), "GPU")
-        found.append(model)
-    found += [one.name for one in sorted(Path("/dev").glob("kfd"))]
-    return found + [one.name for one in sorted(Path("/dev/accel").glob("*"))]
+        devices.append(model)
+    devices += [one.name for one in sorted(Path("/dev").glob("kfd"))]
+    return devices + [one.name for one in sorted(Path("/dev/accel").glob("*"))]
 
 
 def _usable() -> int | None:
@@ -136,15 +140,15 @@ def _thread_pools() -> dict[str, int] | None:
             for one in threadpool_info()}  # fmt: skip
 
 
-def differ(name: str, one: Any, other: Any) -> bool:  # noqa: ANN401  fields of any kind
+def differ(name: str, first_value: Any, other: Any) -> bool:  # noqa: ANN401  fields of any kind
     """Whether a field changed; a library that was loaded in between is no change, but another number of threads is.
 
     >>> differ("thread_pools", {"openblas": 2}, {"openblas": 2, "openmp": 2}), differ("python", "3.11", "3.12")
     (False, True)
     """
-    if name == "thread_pools" and one is not None and other is not None:
-        return any(one[library] != other[library] for library in one if library in other)
-    return bool(one != other)
+    if name == "thread_pools" and first_value is not None and other is not None:
+        return any(first_value[library] != other[library] for library in first_value if library in other)
+    return bool(first_value != other)
 
 
 def _linear_algebra() -> Any:  # noqa: ANN401  whatever numpy says of its build

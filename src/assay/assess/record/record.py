@@ -140,12 +140,12 @@ _line = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 def _checked(content: object, where: str) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("assay") != VERSION or "tallies" not in content:
-        found = content.get("assay") if isinstance(content, dict) else type(content).__name__
+        version = content.get("assay") if isinstance(content, dict) else type(content).__name__
         raise RecordError(
             "record-unreadable",
             "the file is not a Record this version can read",
             where=where,
-            found=f"version {found!r}",
+            found=f"version {version!r}",
             known=f"version {VERSION!r}",
             fix="give a record.json written by assay run or .save()",
         )

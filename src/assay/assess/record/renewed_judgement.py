@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def rejudged(record: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The statement as stored and as judged again, without sentences."""
-    held = record["conformity"]
+    conformity = record["conformity"]
     asked = Inquiry(
         loaded=planned(record["plan"]["declared"]),
         model=record["plan"]["model"],
@@ -26,7 +26,7 @@ def rejudged(record: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
         assessment=cast("Assessment", SimpleNamespace(task=record["task"])),
         findings=tuple(record["findings"]),
     )
-    return _plain(held), _plain(judge(asked, _checked(record["controls"]), record).to_json())
+    return _plain(conformity), _plain(judge(asked, _checked(record["controls"]), record).to_json())
 
 
 def _checked(controls: list[Mapping[str, Any]]) -> Iterator[Checked]:

@@ -36,10 +36,10 @@ def kinds() -> list[str]:
 
 def kind_of(path: str | os.PathLike[str], kind: str | None = None) -> str:
     """The kind that is meant: the one named, else the longest known ending of the path."""
-    every = {**RENDERERS, **BINARY, **INTO}
+    renderers = {**RENDERERS, **BINARY, **INTO}
     if kind is not None:
-        found = next((name for name in (kind, f".{kind}") if name in every and "/" not in name), None)
-        if found is None:
+        report_kind = next((name for name in (kind, f".{kind}") if name in renderers and "/" not in name), None)
+        if report_kind is None:
             close = nearest(kind, kinds())
             raise PlanError(
                 "option-unknown",
@@ -47,27 +47,27 @@ def kind_of(path: str | os.PathLike[str], kind: str | None = None) -> str:
                 known=", ".join(kinds()),
                 fix=f'did you mean "{close}"?' if close else "choose one of them",
             )
-        return found
+        return report_kind
     name = Path(path).name.lower()
     endings = [name[i:] for i, letter in enumerate(name) if letter == "."]
     for ending in endings:
-        if ending in every:
+        if ending in renderers:
             return ending
     raise PlanError(
         "option-unknown",
         f'no report ends in "{visible(Path(path).suffix.lower()) if Path(path).suffix else ""}"',
         where=visible(os.fspath(path)),
-        known=", ".join(sorted(name for name in every if name.startswith("."))),
+        known=", ".join(sorted(name for name in renderers if name.startswith("."))),
         fix="choose one of them",
     )
 
 
 def rendered(record: Record, path: str | os.PathLike[str], kind: str | None = None) -> bytes:
     """What a report would hold; nothing is written."""
-    found = kind_of(path, kind)
-    if found in BINARY:
-        return BINARY[found](record)
-    text = INTO[found](record, _standing(path)) if found in INTO else RENDERERS[found](record)
+    report_kind = kind_of(path, kind)
+    if report_kind in BINARY:
+        return BINARY[report_kind](record)
+    text = INTO[report_kind](record, _standing(path)) if report_kind in INTO else RENDERERS[report_kind](record)
     return text.encode("utf-8", "surrogatepass")
 
 

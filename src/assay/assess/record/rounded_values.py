@@ -86,11 +86,11 @@ def _alike(stored: object, again: object) -> bool:
 
 
 def _possible_cells(
-    part: ScorePart, point: Mapping[str, Any], found: Mapping[str, Any], positive: Label | None
+    part: ScorePart, point: Mapping[str, Any], recomputed_point: Mapping[str, Any], positive: Label | None
 ) -> dict[str, tuple[float, float]]:
     """The least and the most rows of each cell, or their weight."""
     if point["in_force"] and not part.whole.weighted:
-        return {cell: (count_from_json(found[cell]),) * 2 for cell in CELLS}  # type: ignore[misc]
+        return {cell: (count_from_json(recomputed_point[cell]),) * 2 for cell in CELLS}  # type: ignore[misc]
     import numpy as np
 
     table = part.whole.one_vs_rest(point.get("class", positive))

@@ -68,10 +68,13 @@ def new_key(path: str | os.PathLike[str], passphrase: str | None = None) -> tupl
     from cryptography.hazmat.primitives import serialization as form
 
     private, public = Path(path), Path(f"{os.fspath(path)}.pub")
-    for one in (private, public):
-        if one.exists():
+    for key_path in (private, public):
+        if key_path.exists():
             raise PlanError(
-                "out-exists", f"there is already a file {visible(one)}", where=str(one), fix="give another --out"
+                "out-exists",
+                f"there is already a file {visible(key_path)}",
+                where=str(key_path),
+                fix="give another --out",
             )
     key = ed25519.Ed25519PrivateKey.generate()
     hidden = form.BestAvailableEncryption(passphrase.encode()) if passphrase else form.NoEncryption()
@@ -102,8 +105,8 @@ def sign(
     """Sign a Record that verifies; a second signature joins the first, if that is of the very same Record."""
     private = _private(key, passphrase)
     path, where = Path(record), visible(os.fspath(record))
-    held = Record.load(path)
-    _demand_verified(held, where)
+    loaded_record = Record.load(path)
+    _demand_verified(loaded_record, where)
     content = path.read_bytes()
     goal = envelope_of(path) if out is None else Path(out)
     keyid = _keyid(private.public_key())
@@ -112,7 +115,7 @@ def sign(
         payload = _decoded(envelope["payload"], goal)
         _demand_subject(_statement(payload, goal), content, goal)
     else:
-        payload = json.dumps(_stated(path.name, content, held), ensure_ascii=False).encode()
+        payload = json.dumps(_stated(path.name, content, loaded_record), ensure_ascii=False).encode()
         envelope = {"payload": base64.b64encode(payload).decode(), "payloadType": PAYLOAD, "signatures": []}
     signature = private.sign(pre_authentication(PAYLOAD, payload))
     kept = [one for one in envelope["signatures"] if one.get("keyid") != keyid]
@@ -128,20 +131,23 @@ def signed_by(
     from cryptography.exceptions import InvalidSignature
 
     place = envelope_of(record) if envelope is None else Path(envelope)
-    held = _envelope(place)
-    payload = _decoded(held["payload"], place)
-    if held.get("payloadType") != PAYLOAD:
-        raise _wrong(place, f"the payload is of the type {visible(str(held.get('payloadType')))}")
-    for one in held["signatures"]:
+    envelope_content = _envelope(place)
+    payload = _decoded(envelope_content["payload"], place)
+    if envelope_content.get("payloadType") != PAYLOAD:
+        raise _wrong(place, f"the payload is of the type {visible(str(envelope_content.get('payloadType')))}")
+    for signature in envelope_content["signatures"]:
         try:
-            public.verify(_decoded(one.get("sig"), place), pre_authentication(PAYLOAD, payload))
+            public.verify(_decoded(signature.get("sig"), place), pre_authentication(PAYLOAD, payload))
         except InvalidSignature:
             continue
         statement = _statement(payload, place)
         _demand_subject(statement, Path(record).read_bytes(), place)
         predicate = statement["predicate"] if isinstance(statement.get("predicate"), dict) else {}
         return Signed(keyid=_keyid(public), signed_at=str(predicate.get("signed_at", "")))
-    known = ", ".join(visible(str(one.get("keyid", "unnamed")))[:16] for one in held["signatures"]) or "none"
+    known = (
+        ", ".join(visible(str(signature.get("keyid", "unnamed")))[:16] for signature in envelope_content["signatures"])
+        or "none"
+    )
     raise _wrong(
         place, f"no signature is by this key, or what was signed was changed (key {_keyid(public)[:16]})", known
     )
@@ -167,13 +173,13 @@ def _stated(name: str, content: bytes, record: Record) -> dict[str, Any]:
 def _demand_verified(record: Record, where: str) -> None:
     from assay.assess.record.verification import first_mismatch
 
-    found = first_mismatch(record)
-    if found is not None:
+    mismatch = first_mismatch(record)
+    if mismatch is not None:
         raise RecordError(
             "digest-mismatch",
             "the Record does not verify, so nobody should sign it",
             where=where,
-            found=found.said(),
+            found=mismatch.said(),
             fix=f"assay verify {where}",
         )
 
@@ -189,19 +195,19 @@ def _demand_subject(statement: Mapping[str, Any], content: bytes, place: Path) -
 
 
 def _envelope(place: Path) -> dict[str, Any]:
-    held: Any = strict_json(_read(place, "the signature of a Record").decode("utf-8", "replace"), visible(place))
-    sound = isinstance(held, dict) and isinstance(held.get("payload"), str)
-    signatures = held.get("signatures") if sound else None
+    envelope: Any = strict_json(_read(place, "the signature of a Record").decode("utf-8", "replace"), visible(place))
+    sound = isinstance(envelope, dict) and isinstance(envelope.get("payload"), str)
+    signatures = envelope.get("signatures") if sound else None
     if not isinstance(signatures, list) or not all(isinstance(one, dict) for one in signatures):
         raise _wrong(place, "the file is no DSSE envelope")
-    return dict(held)
+    return dict(envelope)
 
 
 def _statement(payload: bytes, place: Path) -> dict[str, Any]:
-    found = strict_json(payload.decode("utf-8", "replace"), visible(place))
-    if not isinstance(found, dict):
+    statement = strict_json(payload.decode("utf-8", "replace"), visible(place))
+    if not isinstance(statement, dict):
         raise _wrong(place, "what was signed is no statement")
-    return found
+    return statement
 
 
 def _decoded(text: object, place: Path) -> bytes:
@@ -244,7 +250,7 @@ def _private(path: str | os.PathLike[str], passphrase: str | None) -> Ed25519Pri
 
     text = _read(path, "a private key")
     try:
-        found = load_pem_private_key(text, None if passphrase is None else passphrase.encode())
+        private_key = load_pem_private_key(text, None if passphrase is None else passphrase.encode())
     except TypeError as error:
         hidden = passphrase is None
         raise PlanError(
@@ -256,9 +262,9 @@ def _private(path: str | os.PathLike[str], passphrase: str | None) -> Ed25519Pri
     except ValueError as error:
         what = "the passphrase is wrong, or the file is no key" if passphrase else "the file is no private key in PEM"
         raise PlanError("key-unreadable", what, where=visible(path), fix="assay key new -o KEY makes one") from error
-    if not isinstance(found, ed25519.Ed25519PrivateKey):
+    if not isinstance(private_key, ed25519.Ed25519PrivateKey):
         raise _other(path)
-    return cast("Ed25519PrivateKey", found)
+    return cast("Ed25519PrivateKey", private_key)
 
 
 def _public(path: str | os.PathLike[str]) -> Ed25519PublicKey:
@@ -267,7 +273,7 @@ def _public(path: str | os.PathLike[str]) -> Ed25519PublicKey:
 
     text = _read(path, "a public key")
     try:
-        found = load_pem_public_key(text)
+        public_key = load_pem_public_key(text)
     except ValueError as error:
         private = b"PRIVATE KEY" in text
         raise PlanError(
@@ -276,9 +282,9 @@ def _public(path: str | os.PathLike[str]) -> Ed25519PublicKey:
             where=visible(path),
             fix="give the public one, KEY.pub",
         ) from error
-    if not isinstance(found, ed25519.Ed25519PublicKey):
+    if not isinstance(public_key, ed25519.Ed25519PublicKey):
         raise _other(path)
-    return cast("Ed25519PublicKey", found)
+    return cast("Ed25519PublicKey", public_key)
 
 
 def _other(path: str | os.PathLike[str]) -> PlanError:

@@ -99,14 +99,14 @@ def verify(record: Record) -> Verification:
     >>> verify(assess(truth=[1, 0, 1], predicted=[1, 0, 0]).record).holds
     True
     """
-    found = list(chain(_digests(record), accounted(record), _conformity(record)))
+    mismatches = list(chain(_digests(record), accounted(record), _conformity(record)))
     if (version := _other_version(record)) is not None:
         unchecked = (f"all numbers: assay {visible(version)} made this Record, and only that version recomputes it",)
-        return Verification(mismatches=tuple(found), unchecked=unchecked, made_by=version)
-    return _recomputed(record, found)
+        return Verification(mismatches=tuple(mismatches), unchecked=unchecked, made_by=version)
+    return _recomputed(record, mismatches)
 
 
-def _recomputed(record: Record, found: list[Mismatch]) -> Verification:
+def _recomputed(record: Record, mismatches: list[Mismatch]) -> Verification:
     """Compare every number with the one that its tallies give now."""
     checked: dict[str, int] = {}
     unchecked: list[str] = []
@@ -114,25 +114,27 @@ def _recomputed(record: Record, found: list[Mismatch]) -> Verification:
         again = _rebuilt(record)
     except BROKEN as error:
         what = error.what if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
-        found.append(Mismatch(path="tallies", stored=None, recomputed=None, why=f"cannot be rebuilt: {visible(what)}"))
+        mismatches.append(
+            Mismatch(path="tallies", stored=None, recomputed=None, why=f"cannot be rebuilt: {visible(what)}")
+        )
         again = {}
     words, digits = _same(record, "build"), DIGITS if _same(record, "python", "packages") else CLOSE
     rounded = bool(again) and rounds_scores(record)
     if rounded:
-        found += check_points(record, again)
+        mismatches += check_points(record, again)
         checked["operating_points"] = len(CELLS) * len(record["operating_points"])
     for part, recomputed in again.items():
         if part in COPIED or part not in record or (rounded and part == "operating_points"):
             continue
         checker = _Comparing(digits, words=words)
-        found += checker.compared(record[part], recomputed, part)
+        mismatches += checker.compared(record[part], recomputed, part)
         checked[part] = checker.values
     for path, stored, recomputed in chain(referred(record), _judged_again(record)):
         checker = _Comparing(digits, words=words)
-        found += checker.compared(stored, recomputed, path)
+        mismatches += checker.compared(stored, recomputed, path)
         part = path.partition("[")[0]
         checked[part] = checked.get(part, 0) + checker.values
-    return Verification(mismatches=tuple(found), checked=checked, unchecked=tuple(unchecked))
+    return Verification(mismatches=tuple(mismatches), checked=checked, unchecked=tuple(unchecked))
 
 
 def _judged_again(record: Record) -> Iterator[tuple[str, object, object]]:
@@ -250,28 +252,28 @@ class _Comparing:
     def _keyed(
         self, stored: Sequence[Any], again: Sequence[Any], path: str, keys: tuple[str, ...]
     ) -> Iterator[Mismatch]:
-        def key(one: Mapping[str, Any]) -> str:
-            return repr([(type(one.get(name)), one.get(name)) for name in keys])
+        def key(entry: Mapping[str, Any]) -> str:
+            return repr([(type(entry.get(name)), entry.get(name)) for name in keys])
 
-        by_key = {key(one): one for one in again}
+        by_key = {key(entry): entry for entry in again}
         seen: set[str] = set()
-        for place, one in enumerate(stored):
+        for place, entry in enumerate(stored):
             here = f"{path}[{place}]"
-            found = by_key.get(key(one)) if isinstance(one, Mapping) else None
-            if found is None or key(one) in seen:
-                named = {name: one.get(name) for name in keys} if isinstance(one, Mapping) else one
+            counterpart = by_key.get(key(entry)) if isinstance(entry, Mapping) else None
+            if counterpart is None or key(entry) in seen:
+                named = {name: entry.get(name) for name in keys} if isinstance(entry, Mapping) else entry
                 yield Mismatch(
                     path=here, stored=named, recomputed=None, why="the tallies give no such entry, or it is twice"
                 )
                 continue
-            seen.add(key(one))
-            if path == "estimates" and "stored_value" in one:
-                yield from check_value(one, here)
-            if lost := [name for name in one if name not in found]:
+            seen.add(key(entry))
+            if path == "estimates" and "stored_value" in entry:
+                yield from check_value(entry, here)
+            if lost := [name for name in entry if name not in counterpart]:
                 yield Mismatch(
-                    path=f"{here}.{visible(lost[0])}", stored=one[lost[0]], recomputed=None, why="not computed"
+                    path=f"{here}.{visible(lost[0])}", stored=entry[lost[0]], recomputed=None, why="not computed"
                 )
-            yield from self.compared(one, found, here)
+            yield from self.compared(entry, counterpart, here)
 
     def _within(self, again: Mapping[str, Any], name: str) -> float:
         """By how much a number of an entry may differ; below 0 where it must be equal, as a quotient of counts."""

@@ -98,11 +98,11 @@ def _wrong_way(table: Ranked, level: float) -> Iterator[str]:
     if min(table.positives, table.negatives) < TWO:
         return
     value = auroc(table)
-    if isinstance(value, Undefined) or (found := float(value.value)) >= HALF:
+    if isinstance(value, Undefined) or (area := float(value.value)) >= HALF:
         return
-    _, high, _ = area_ends(found, delong_variance(table), float(table.positives), float(table.negatives), level)
+    _, high, _ = area_ends(area, delong_variance(table), float(table.positives), float(table.negatives), level)
     if high < HALF:
         yield (
-            f"AUROC {found:.3g} lies below 0.5, and so does its interval: the scores rank the wrong way; are they those"
+            f"AUROC {area:.3g} lies below 0.5, and so does its interval: the scores rank the wrong way; are they those"
             " of the other class?"
         )

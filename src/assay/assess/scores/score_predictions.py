@@ -121,11 +121,11 @@ def demand_scores(columns: ScoreColumns | None, settings: ScoreSettings, thresho
                 "role-missing", f"{name} is given, but no scores are", where="score", fix="give score=... (--score)"
             )
     numbers = [*operating_points, *([threshold] if isinstance(threshold, (int, float)) else [])]
-    for one in numbers:
-        if isinstance(one, bool) or not isinstance(one, (int, float)) or not math.isfinite(one):
+    for number in numbers:
+        if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number):
             raise PlanError(
                 "option-unknown",
-                f"{visible(repr(one))} is not a threshold",
+                f"{visible(repr(number))} is not a threshold",
                 where="threshold",
                 known="a finite number, or a rule",
                 fix="give a number such as 0.5",
@@ -164,8 +164,8 @@ def decided_scores(source: Source, asked: Asked) -> Decided:
     further = tuple(Threshold(value=float(one)) for one in asked.settings.operating_points)
     if isinstance(asked.rule, (int, float)):
         stated = Threshold(value=float(asked.rule))
-        found = decide(source, asked, threshold=stated.value)
-        return replace(found, thresholds=(stated, *further))
+        decided = decide(source, asked, threshold=stated.value)
+        return replace(decided, thresholds=(stated, *further))
     if asked.rule is None and asked.elsewhere is None:
         return replace(decide(source, asked, threshold=None), thresholds=further)
     text = asked.rule or DEFAULT_RULE
@@ -176,8 +176,8 @@ def decided_scores(source: Source, asked: Asked) -> Decided:
             chosen, scores = _chosen(decide(other, replace(asked, given=False), threshold=0.0), asked, text)
         finally:
             other.close()
-        found = replace(decide(source, asked, threshold=chosen.value), chosen_on=scores)
-        return replace(found, thresholds=(chosen, *further))
+        decided = replace(decide(source, asked, threshold=chosen.value), chosen_on=scores)
+        return replace(decided, thresholds=(chosen, *further))
     if asked.settings.accept_optimistic_threshold:
         chosen = replace(_chosen(decide(source, asked, threshold=0.0), asked, text)[0], optimistic=True)
         return replace(decide(source, asked, threshold=chosen.value), thresholds=(chosen, *further))
@@ -196,30 +196,32 @@ def _optimistic(what: str) -> PlanError:
     )
 
 
-def _chosen(found: Decided, asked: Asked, text: str) -> tuple[Threshold, Scores]:
+def _chosen(decided: Decided, asked: Asked, text: str) -> tuple[Threshold, Scores]:
     """The threshold a rule chooses on some rows, and their scores."""
-    truth = {cell[0] for cell in found.counted.cells}
+    truth = {cell[0] for cell in decided.counted.cells}
     if None in truth and not asked.drop:
         raise RowsError(
             "missing-label",
             "some rows a threshold is to be chosen on have no true label",
-            where=found.source.where,
+            where=decided.source.where,
             fix='complete the labels, or leave these rows out: missing="drop" (--missing drop)',
         )
     asked = asked.matched(cast("set[Label]", truth - {None}))
     settled = classes(
         truth=cast("set[Label]", truth - {None}),
         predicted=set(),
-        declared=found.labels,
+        declared=decided.labels,
         positive=asked.positive,
         unknown="error",
-        where=found.source.where,
-        locate=found.source.locate,
+        where=decided.source.where,
+        locate=decided.source.locate,
     )
     demand_two(settled)
-    scores = tallied(found, settled)[0].whole
+    scores = tallied(decided, settled)[0].whole
     found_by_rule = rule(text)(scores.one_vs_rest(cast("Label", settled.positive)))
-    place = visible(Path(found.source.where).name if isinstance(found.source, FrameSource) else found.source.where)
+    place = visible(
+        Path(decided.source.where).name if isinstance(decided.source, FrameSource) else decided.source.where
+    )
     reason = f"{found_by_rule.reason} ({visible(text)}) on {place}, {counted(scores.rows, 'row')}"
     return Threshold(value=found_by_rule.threshold, chosen=reason), scores
 
@@ -239,8 +241,8 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
     source = source if asked.link is None else log_odds(source)
     if how in ("threshold", UNCALLED):  # no score reaches infinity: nothing is called, and nothing is said of calls
         source = by_threshold(source, math.inf if threshold is None else threshold, place)
-    found = count(source)
-    truth = cast("set[Label]", {cell[0] for cell in found.cells if cell[0] is not None})
+    counts = count(source)
+    truth = cast("set[Label]", {cell[0] for cell in counts.cells if cell[0] is not None})
     kind_of(truth, where=source.where, locate=source.locate, role="truth")
     asked = asked.matched(truth)
     labels = None if single else labels_by_score(asked.columns, truth, asked.declared)
@@ -249,12 +251,12 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
     ):  # after the classes are known: columns that are too few do not add up either
         sound(source, asked.settings.kind, single=single, drop=asked.drop)
     if how is not None:
-        found = _named(found, _called(how, truth, labels, asked, source))
-    share = 100 * ties / max(1, found.rows)
+        counts = _named(counts, _called(how, truth, labels, asked, source))
+    share = 100 * ties / max(1, counts.rows)
     tied = f"{counted(ties, 'row')} ({share:.3g} %) with several largest scores: the first of these classes was taken"
     return Decided(
         source=source,
-        counted=found,
+        counted=counts,
         lost=lost,
         labels=asked.declared if labels is None or asked.declared is not None else in_order(labels),
         score_labels=labels,
@@ -315,17 +317,17 @@ def demand_two(settled: Classes) -> None:
         )
 
 
-def _named(found: Counted, called: tuple[Label, ...]) -> Counted:
+def _named(counts: Counted, called: tuple[Label, ...]) -> Counted:
     """Codes of predictions as labels."""
 
     def named(cells: Cells) -> Cells:
         return {(*cell[:-1], called[cast("int", cell[-1])]): held for cell, held in cells.items()}
 
     return replace(
-        found,
-        cells=named(found.cells),
-        by_factor={name: named(cells) for name, cells in found.by_factor.items()},
-        within={name: named(cells) for name, cells in found.within.items()},
+        counts,
+        cells=named(counts.cells),
+        by_factor={name: named(cells) for name, cells in counts.by_factor.items()},
+        within={name: named(cells) for name, cells in counts.within.items()},
     )
 
 
@@ -352,13 +354,13 @@ def tallied(decided: Decided, settled: Classes) -> tuple[ScorePart, dict[str, di
             columns=tuple(places[label] for label in settled.labels),
         )
     wanted = replace(wanted, probability=decided.kind == "probability", exact=decided.exact)
-    found = count_scores(decided.source, wanted)
-    if decided.chosen_on is not None and decided.chosen_on == found.whole:
+    tallies = count_scores(decided.source, wanted)
+    if decided.chosen_on is not None and decided.chosen_on == tallies.whole:
         what = "the threshold was chosen on the very rows that are assessed: truth and scores are the same"
         raise _optimistic(what)
     part = ScorePart(
         kind=decided.kind,
-        whole=found.whole,
+        whole=tallies.whole,
         ranks=count_ranks(decided.source, wanted) if decided.score_labels is not None else None,
         by_row=_by_row(decided, wanted)
         if (wanted.probability or decided.link is not None) and settled.positive is None
@@ -371,7 +373,7 @@ def tallied(decided: Decided, settled: Classes) -> tuple[ScorePart, dict[str, di
         link=decided.link,
     )
     groups: dict[str, dict[Label, ScorePart]] = {}
-    for name, levels in found.by_factor.items():
+    for name, levels in tallies.by_factor.items():
         missing = MISSING
         while missing in levels:  # somebody's own level may be called so
             missing = f"({missing})"

@@ -43,12 +43,12 @@ def rule(text: str) -> Rule:
         return threshold_rules.youden
     if plain == "equal error":
         return threshold_rules.equal_error
-    if found := _F.fullmatch(plain):
-        return partial(threshold_rules.largest_f, beta=float(found[1]))
-    if found := _COST.fullmatch(plain):
-        return partial(threshold_rules.cost_ratio, cost_fp=float(found[1]), cost_fn=float(found[2]))
-    if found := _TARGET.fullmatch(plain):
-        name, share = found[1], float(found[2])
+    if match := _F.fullmatch(plain):
+        return partial(threshold_rules.largest_f, beta=float(match[1]))
+    if match := _COST.fullmatch(plain):
+        return partial(threshold_rules.cost_ratio, cost_fp=float(match[1]), cost_fn=float(match[2]))
+    if match := _TARGET.fullmatch(plain):
+        name, share = match[1], float(match[2])
         chooses: dict[str, Rule] = {
             "recall": partial(threshold_rules.target_recall, recall=share),
             "specificity": partial(threshold_rules.target_specificity, specificity=share),

@@ -186,7 +186,7 @@ def _ways(cells: Counts) -> Sequence[tuple[int, int, int]]:
 
 def _step(cells: Counts, way: tuple[int, int, int], n: int) -> Counts:
     before, after, call = way
-    found = cells.copy()
-    found[before, call] -= n
-    found[after, call] += n
-    return found
+    moved_cells = cells.copy()
+    moved_cells[before, call] -= n
+    moved_cells[after, call] += n
+    return moved_cells

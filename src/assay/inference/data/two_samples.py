@@ -40,10 +40,10 @@ def kruskal_wallis_screen(groups: Sequence[Floats]) -> tuple[float, float]:
     """
     from scipy.stats import kruskal
 
-    held = [one for one in groups if len(one)]
-    every = np.concatenate(held) if held else np.zeros(0)
-    if len(held) < 2 or every.min() == every.max():  # noqa: PLR2004  nothing can differ
+    samples = [one for one in groups if len(one)]
+    pooled_values = np.concatenate(samples) if samples else np.zeros(0)
+    if len(samples) < 2 or pooled_values.min() == pooled_values.max():  # noqa: PLR2004  nothing can differ
         return 0.0, 1.0
-    found = kruskal(*held)
-    share = float(found.statistic) / (len(every) - 1)
+    found = kruskal(*samples)
+    share = float(found.statistic) / (len(pooled_values) - 1)
     return min(1.0, share), 1.0 if math.isnan(found.pvalue) else float(found.pvalue)

@@ -107,10 +107,10 @@ def _heights(curve: Curve, t: Ranked, at: Floats) -> tuple[Floats, Floats]:
     # A recall is first reached with the fewest false positives; from there on they grow evenly to the next one.
     rises = np.diff(y, axis=-1, prepend=-1) > 0
     first = np.maximum.accumulate(np.where(rises, np.arange(y.shape[-1]), 0), axis=-1)
-    found = at * positives
+    true_positives = at * positives
     alarms = _between(y / positives, np.take_along_axis(x, first, axis=-1), x, at, last=False)
-    called = found + alarms
-    return np.divide(found, called, out=np.ones(called.shape), where=called > 0), np.maximum(called, 1.0)
+    called = true_positives + alarms
+    return np.divide(true_positives, called, out=np.ones(called.shape), where=called > 0), np.maximum(called, 1.0)
 
 
 def _between(across: Floats, start: Floats, end: Floats, at: Floats, *, last: bool) -> Floats:

@@ -37,13 +37,15 @@ def mover(new: Estimate, reference: Estimate, names: tuple[str, str] = ("this mo
     (0.0524, 0.3339)
     """
     pair = ((new, names[0]), (reference, names[1]))
-    for one, whose in pair:
-        if one.value is None:
-            return Gap(value=None, interval=None, reason=f"{one.measure} of {whose} is undefined: {one.reason}")
+    for estimate, whose in pair:
+        if estimate.value is None:
+            return Gap(
+                value=None, interval=None, reason=f"{estimate.measure} of {whose} is undefined: {estimate.reason}"
+            )
     x, y = float(new.value or 0.0), float(reference.value or 0.0)
-    for one, whose in pair:
-        if one.interval is None:
-            return Gap(value=x - y, interval=None, reason=f"{one.measure} of {whose}: {one.no_interval}")
+    for estimate, whose in pair:
+        if estimate.interval is None:
+            return Gap(value=x - y, interval=None, reason=f"{estimate.measure} of {whose}: {estimate.no_interval}")
     a, b = new.interval, reference.interval
     if a is None or b is None or not all(map(math.isfinite, (x, y, a.low, a.high, b.low, b.high))):
         return Gap(value=None, interval=None, reason=f"{new.measure} is infinite, or an interval of it has no end")

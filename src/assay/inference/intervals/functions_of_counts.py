@@ -103,7 +103,7 @@ class Tables:
         return [built(self._wanted, measure, value, (low, high), name) for value, low, high, name in rows]
 
     def _drawn(self, measure: Measure, values: Floats, tables: Places) -> list[Found]:
-        found: dict[int, Found] = {}
+        intervals: dict[int, Found] = {}
         left = np.arange(len(tables))
         for size in self._draws.stages(self._wanted.draws):
             ordered = Ordered(self._values(measure, size, tables[left]), self._wanted.level)
@@ -111,7 +111,7 @@ class Tables:
             error, undefined = ordered.error.tolist(), np.broadcast_to(ordered.undefined, left.shape).tolist()
             for row, i in enumerate(left.tolist()):
                 notes, ends = draws_said(size, undefined[row], error[row]), (float(lows[row]), float(highs[row]))
-                found[i] = (
+                intervals[i] = (
                     notes
                     if isinstance(notes, str)
                     else built(self._wanted, measure, float(values[i]), ends, self._name, draws=size, notes=notes)
@@ -119,7 +119,7 @@ class Tables:
             left = left[ordered.error > STEADY]
             if not len(left):
                 break
-        return [found[i] for i in range(len(tables))]
+        return [intervals[i] for i in range(len(tables))]
 
     @property
     def _name(self) -> str:

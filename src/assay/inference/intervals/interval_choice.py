@@ -146,24 +146,24 @@ class Uncertainty:
         """The intervals of one measure for every class against the rest."""
         if measure.family in FACTS or self._unsquared:
             return [self._none(measure, result) or "" for result in results]
-        found: list[Found] = ["the value is undefined"] * len(results)
+        class_intervals: list[Found] = ["the value is undefined"] * len(results)
         kept = [i for i, result in enumerate(results) if not isinstance(result, Undefined)]
         if not kept:
-            return found
+            return class_intervals
         values = [results[i] for i in kept]
         if self._confusion.weighted:
             drawn = self._weighted.by_class(measure, cast("list[Share | Number]", values), kept)
             for i, interval in zip(kept, drawn, strict=True):
-                found[i] = interval
-            return found
+                class_intervals[i] = interval
+            return class_intervals
         intervals: Sequence[Found] = (
             self._shares(cast("list[Share]", values))
             if measure.gives is Share
             else self._classes(measure, cast("list[Number]", values), kept)
         )
         for i, interval in zip(kept, intervals, strict=True):
-            found[i] = interval
-        return found
+            class_intervals[i] = interval
+        return class_intervals
 
     def _none(self, measure: Measure, result: Value) -> str | None:
         if isinstance(result, Undefined):

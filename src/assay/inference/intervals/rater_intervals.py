@@ -21,42 +21,44 @@ NO_SPREAD: Final = "all items agree or disagree alike, so the method sees no way
 FEW: Final = "one item has no spread"
 
 
-def kappa_interval(found: Agreement, level: float) -> Found:
+def kappa_interval(agreement: Agreement, level: float) -> Found:
     """The interval of a coefficient of two annotators, by the normal distribution; or why there is none."""
     return _around(
-        found, standard_error(found, raters=2), normal_quantile((1 + level) / 2), level, "fleiss-cohen-everitt"
+        agreement, standard_error(agreement, raters=2), normal_quantile((1 + level) / 2), level, "fleiss-cohen-everitt"
     )
 
 
-def items_interval(found: Agreement, level: float) -> Found:
+def items_interval(agreement: Agreement, level: float) -> Found:
     """The interval of a coefficient of several annotators, by Student's distribution; or why there is none."""
     from scipy.special import stdtrit
 
-    n = found.items
+    n = agreement.items
     if n < 2:  # noqa: PLR2004
         return FEW
-    return _around(found, standard_error(found, raters=3), float(stdtrit(n - 1, (1 + level) / 2)), level, "gwet")
+    return _around(
+        agreement, standard_error(agreement, raters=3), float(stdtrit(n - 1, (1 + level) / 2)), level, "gwet"
+    )
 
 
-def standard_error(found: Agreement, *, raters: int) -> float:
+def standard_error(agreement: Agreement, *, raters: int) -> float:
     """The standard error of a coefficient: of two annotators by all items, of more by one less."""
-    n = found.items
-    return math.sqrt(float(found.count @ found.influence**2) / (n * n if raters == 2 else n * (n - 1)))  # noqa: PLR2004
+    n = agreement.items
+    return math.sqrt(float(agreement.count @ agreement.influence**2) / (n * n if raters == 2 else n * (n - 1)))  # noqa: PLR2004
 
 
-def _around(found: Agreement, error: float, times: float, level: float, method: str) -> Found:
+def _around(agreement: Agreement, error: float, times: float, level: float, method: str) -> Found:
     if not error > 1e-12:  # noqa: PLR2004  rounding of a spread of 0
         return NO_SPREAD
-    low, high = max(-1.0, found.value - times * error), min(1.0, found.value + times * error)
+    low, high = max(-1.0, agreement.value - times * error), min(1.0, agreement.value + times * error)
     return Interval(low=low, high=high, level=level, method=method)
 
 
-def told(found: Agreement | Undefined, level: float, *, raters: int) -> dict[str, object]:
+def told(agreement: Agreement | Undefined, level: float, *, raters: int) -> dict[str, object]:
     """A coefficient with its interval, as facts."""
-    if isinstance(found, Undefined):
-        return {"value": None, "undefined": found.reason}
-    interval = kappa_interval(found, level) if raters == 2 else items_interval(found, level)  # noqa: PLR2004
-    out: dict[str, object] = {"value": found.value, "observed": found.observed, "chance": found.chance}
+    if isinstance(agreement, Undefined):
+        return {"value": None, "undefined": agreement.reason}
+    interval = kappa_interval(agreement, level) if raters == 2 else items_interval(agreement, level)  # noqa: PLR2004
+    out: dict[str, object] = {"value": agreement.value, "observed": agreement.observed, "chance": agreement.chance}
     if isinstance(interval, Interval):
-        return out | {"low": interval.low, "high": interval.high, "interval": interval.method, "items": found.items}
-    return out | {"low": None, "high": None, "no_interval": interval, "items": found.items}
+        return out | {"low": interval.low, "high": interval.high, "interval": interval.method, "items": agreement.items}
+    return out | {"low": None, "high": None, "no_interval": interval, "items": agreement.items}

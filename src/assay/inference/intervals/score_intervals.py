@@ -233,14 +233,16 @@ class ScoreUncertainty:
         chance = np.concatenate([gaps(one, bins, binning)[0] - own for one in self._draws.blocks(self._size)])
         largest = measure.name == "maximum_calibration_error"
         weight = 1 / rows if largest else np.full(len(rows), 1 / float(t.n))
-        found = np.stack([_summed(np.abs(share * own + chance) * weight, largest=largest) for share in SHRUNK])
+        simulated_errors = np.stack(
+            [_summed(np.abs(share * own + chance) * weight, largest=largest) for share in SHRUNK]
+        )
         tail = (1 - self._wanted.level) / 2
-        low, high = np.quantile(found, [tail, 1 - tail], axis=1)
+        low, high = np.quantile(simulated_errors, [tail, 1 - tail], axis=1)
         value = result.value
         least = SHRUNK[int(np.argmax(high >= value))]
         most = SHRUNK[int(np.flatnonzero(low <= value)[-1])] if (low <= value).any() else 1.0
         # Where the gaps are large against chance the value varies evenly around the truth, and further up than that.
-        same = found[int(np.flatnonzero(SHRUNK == 1)[0])]
+        same = simulated_errors[int(np.flatnonzero(SHRUNK == 1)[0])]
         even = value + normal_quantile(1 - tail) * float(same.std())
         ends = (float(least) * value, max(float(most) * value if value else float(high[0]), even))
         return built(self._wanted, measure, value, ends, "inverted draws on scores", draws=self._size)

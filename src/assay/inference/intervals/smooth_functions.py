@@ -190,18 +190,18 @@ class Influence:
 
         A share of m rows moves 1 + 1/m times as much for next to no row as for one row.
         """
-        little, one = (self._spread(measure, step) for step in (NUDGE * float(self.count.sum()), 1.0))
-        if not (0 < little < math.inf and one > 0):
+        little, unit_spread = (self._spread(measure, step) for step in (NUDGE * float(self.count.sum()), 1.0))
+        if not (0 < little < math.inf and unit_spread > 0):
             return 1.0
-        return min(max(math.sqrt(little / one), 1.0), LARGEST_STRETCH)
+        return min(max(math.sqrt(little / unit_spread), 1.0), LARGEST_STRETCH)
 
     def _spread(self, measure: Measure, step: float) -> float:
         """The sum of the squared influences of all rows, the spare ones among them, seen by adding so many rows."""
         slopes = self._slopes(measure, step)
-        found = self._of_cells(*slopes)
+        influences = self._of_cells(*slopes)
         more, total, square = (0.0, 0.0, 0.0) if self._spare is None else self._spare.moments(*slopes)
-        total += float((self.count * found).sum())
-        square += float((self.count * found**2).sum())
+        total += float((self.count * influences).sum())
+        square += float((self.count * influences**2).sum())
         return square - total**2 / (float(self.count.sum()) + more)
 
     def _slopes(self, measure: Measure, step: float) -> tuple[Floats, Floats, Floats]:
@@ -228,13 +228,13 @@ class Influence:
         hits, actual, called = self._margins
         which = np.arange(start, min(stop, 3 * self._k + 1))
         right, row, call = (which[:, np.newaxis] // self._k == kind for kind in range(3))
-        one = np.zeros((len(which), self._k))
-        one[np.arange(len(which)), which % self._k] = step
+        increments = np.zeros((len(which), self._k))
+        increments[np.arange(len(which)), which % self._k] = step
         rows, calls = (
-            margin + np.where(here, one, step * margin / margin.sum())
+            margin + np.where(here, increments, step * margin / margin.sum())
             for margin, here in ((actual, right | row), (called, right | call))
         )
-        return Multiclass(hits=hits + np.where(right, one, 0.0), actual=rows, called=calls, labels=self._labels)
+        return Multiclass(hits=hits + np.where(right, increments, 0.0), actual=rows, called=calls, labels=self._labels)
 
     def _of_cells(self, on: Floats, row: Floats, column: Floats) -> Floats:
         with np.errstate(invalid="ignore"):

@@ -164,12 +164,12 @@ def tukey(t: Groups, *, level: float = 0.95) -> tuple[Finding, ...]:
             for a, b in combinations(range(k), 2)
         )
     edge = float(studentized_range.ppf(level, k, df))
-    found = []
+    findings = []
     for a, b in combinations(range(k), 2):
         gap = float(t.values[a].mean - t.values[b].mean)
         error = math.sqrt(float(within) / df / 2 * (1 / t.values[a].n + 1 / t.values[b].n))
         interval = Interval(low=gap - edge * error, high=gap + edge * error, level=level, method="tukey, simultaneous")
-        found.append(
+        findings.append(
             Finding(
                 chance=studentised_range(abs(gap) / error, k, df),
                 effect=Effect(name=f"mean of {t.models[a]} minus {t.models[b]}", value=gap, interval=interval),
@@ -183,7 +183,7 @@ def tukey(t: Groups, *, level: float = 0.95) -> tuple[Finding, ...]:
                 least=(edge / math.sqrt(2) + 0.8416) * error * math.sqrt(2),
             )
         )
-    return tuple(found)
+    return tuple(findings)
 
 
 def squares(t: Groups) -> tuple[Fraction, Fraction]:
@@ -204,10 +204,10 @@ def _repeated(t: Blocks, level: float, *, corrected: bool) -> Finding:
     over = math.lcm(*(one.over for one in t.values))
     columns = [[x * (over // one.over) for x in one.whole] for one in t.values]
     total = sum(map(sum, columns))
-    every = Fraction(total * total, j * k)
-    models = Fraction(sum(sum(column) ** 2 for column in columns), j) - every
-    items = Fraction(sum(sum(row) ** 2 for row in zip(*columns, strict=True)), k) - every
-    error = sum(x * x for column in columns for x in column) - every - models - items
+    correction_term = Fraction(total * total, j * k)
+    models = Fraction(sum(sum(column) ** 2 for column in columns), j) - correction_term
+    items = Fraction(sum(sum(row) ** 2 for row in zip(*columns, strict=True)), k) - correction_term
+    error = sum(x * x for column in columns for x in column) - correction_term - models - items
     if not error:
         return _flat(j, "partial eta squared", level, equal=not models)
     value = float(models / (k - 1) / (error / ((k - 1) * (j - 1))))

@@ -89,10 +89,10 @@ def near_perfect(t: PairedScores) -> bool:
     """
     if too_few(t):
         return False
-    found, fewest = areas(t), min(t.m, t.n)
+    roc_areas, fewest = areas(t), min(t.m, t.n)
     pairs = combinations(range(len(t.models)), 2)
-    return any(near_an_end(area, fewest, MISRANKED_OF_TWO) for area in found.area.tolist()) or any(
-        gap and not variance for gap, variance in (found.gap(a, b) for a, b in pairs)
+    return any(near_an_end(area, fewest, MISRANKED_OF_TWO) for area in roc_areas.area.tolist()) or any(
+        gap and not variance for gap, variance in (roc_areas.gap(a, b) for a, b in pairs)
     )
 
 
@@ -101,22 +101,22 @@ def judged_areas(t: PairedScores, level: float) -> Finding:
     return area_difference(t, level=level) if near_perfect(t) else delong(t, level=level)
 
 
-def added_ends(found: Areas, a: int, b: int, level: float) -> Bounds:
+def added_ends(roc_areas: Areas, a: int, b: int, level: float) -> Bounds:
     """The ends of the difference of two areas from the ends of both."""
     (x, of_x), (y, of_y) = (
-        (area, area_ends(area, float(found.covariance[i, i]), found.m, found.n, level, found.known[i]))
-        for i, area in ((a, float(found.area[a])), (b, float(found.area[b])))
+        (area, area_ends(area, float(roc_areas.covariance[i, i]), roc_areas.m, roc_areas.n, level, roc_areas.known[i]))
+        for i, area in ((a, float(roc_areas.area[a])), (b, float(roc_areas.area[b])))
     )
-    low, high = recovered(x, of_x[:2], y, of_y[:2], correlation(found, a, b) or 0.0)
+    low, high = recovered(x, of_x[:2], y, of_y[:2], correlation(roc_areas, a, b) or 0.0)
     return max(low, -1.0), min(high, 1.0)
 
 
-def correlation(found: Areas, a: int, b: int) -> float | None:
+def correlation(roc_areas: Areas, a: int, b: int) -> float | None:
     """Of two areas; None where one has no variance, or their difference has none."""
-    spread = float(found.covariance[a, a]) * float(found.covariance[b, b])
-    if spread <= 0 or found.gap(a, b)[1] <= 0:
+    spread = float(roc_areas.covariance[a, a]) * float(roc_areas.covariance[b, b])
+    if spread <= 0 or roc_areas.gap(a, b)[1] <= 0:
         return None
-    return min(max(float(found.covariance[a, b]) / math.sqrt(spread), -1.0), 1.0)
+    return min(max(float(roc_areas.covariance[a, b]) / math.sqrt(spread), -1.0), 1.0)
 
 
 def same_ranking(t: PairedScores, a: int, b: int) -> bool:
@@ -127,26 +127,28 @@ def same_ranking(t: PairedScores, a: int, b: int) -> bool:
 
 
 def _pairs(t: PairedScores, level: float) -> tuple[Finding, ...]:
-    every = list(combinations(range(len(t.models)), 2))
+    pairs = list(combinations(range(len(t.models)), 2))
     if lost := too_few(t):
-        return tuple(undefined_areas(t.only(t.models[a], t.models[b]), lost, "z", level) for a, b in every)
+        return tuple(undefined_areas(t.only(t.models[a], t.models[b]), lost, "z", level) for a, b in pairs)
     found = areas(t)
-    return tuple(_pair(found, a, b, level, same=same_ranking(t, a, b)) for a, b in every)
+    return tuple(_pair(found, a, b, level, same=same_ranking(t, a, b)) for a, b in pairs)
 
 
-def _pair(found: Areas, a: int, b: int, level: float, *, same: bool) -> Finding:
-    gap, models = found.gap(a, b)[0], (found.models[a], found.models[b])
+def _pair(roc_areas: Areas, a: int, b: int, level: float, *, same: bool) -> Finding:
+    gap, models = roc_areas.gap(a, b)[0], (roc_areas.models[a], roc_areas.models[b])
     name = f"AUROC of {models[0]} minus {models[1]}"
-    told = {
-        "statistic_name": "z", "about": "auroc", "models": models, "n": found.m + found.n, "level": level,
-        "counts": {"positives": found.m, "negatives": found.n},
-        "more": tuple(area_effect(found, i, level) for i in (a, b)),
+    shared_fields = {
+        "statistic_name": "z", "about": "auroc", "models": models, "n": roc_areas.m + roc_areas.n, "level": level,
+        "counts": {"positives": roc_areas.m, "negatives": roc_areas.n},
+        "more": tuple(area_effect(roc_areas, i, level) for i in (a, b)),
     }  # fmt: skip
     if same:
         effect = Effect(name=name, value=0.0, no_interval=SAME)
-        notes = ("the two rankings are identical", *found.notes, *prevalence_told(found))
-        return Finding(chance=CERTAIN, effect=effect, statistic=IDENTICAL, least=IDENTICAL, notes=notes, **told)  # type: ignore[arg-type]
-    ends = added_ends(found, a, b, level)
+        notes = ("the two rankings are identical", *roc_areas.notes, *prevalence_told(roc_areas))
+        return Finding(
+            chance=CERTAIN, effect=effect, statistic=IDENTICAL, least=IDENTICAL, notes=notes, **shared_fields
+        )  # type: ignore[arg-type]
+    ends = added_ends(roc_areas, a, b, level)
     decided = apart_from_zero(gap, ends, level)
     interval = Interval(low=ends[0], high=ends[1], level=level, method=METHOD)
     return Finding(
@@ -154,8 +156,8 @@ def _pair(found: Areas, a: int, b: int, level: float, *, same: bool) -> Finding:
         effect=Effect(name=name, value=gap, interval=interval),
         statistic=0.0 if not gap and isinstance(decided.statistic, Undefined) else decided.statistic,
         least=decided.least,
-        notes=(_told(found, a, b), *found.notes, *prevalence_told(found)),
-        **told,  # type: ignore[arg-type]
+        notes=(_told(roc_areas, a, b), *roc_areas.notes, *prevalence_told(roc_areas)),
+        **shared_fields,  # type: ignore[arg-type]
     )
 
 

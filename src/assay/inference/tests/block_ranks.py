@@ -122,10 +122,10 @@ def iman_davenport(t: Blocks, *, level: float = 0.95, draws: int = SHUFFLES, see
 def nemenyi(t: Blocks, *, level: float = 0.95) -> tuple[Finding, ...]:
     means, error = ranked(t).mean(axis=0), _rank_error(t)
     critical = critical_difference(t, level)
-    found = []
+    findings = []
     for a, b in combinations(range(t.k), 2):
         gap = float(means[a] - means[b])
-        found.append(
+        findings.append(
             _pair(
                 t,
                 (a, b),
@@ -141,7 +141,7 @@ def nemenyi(t: Blocks, *, level: float = 0.95) -> tuple[Finding, ...]:
                 least=critical + least_normal(error, 0.5) - least_normal(error, 0.5, 0.5),
             )
         )
-    return tuple(found)
+    return tuple(findings)
 
 
 @significance(
@@ -163,24 +163,24 @@ def conover(t: Blocks, *, level: float = 0.95) -> tuple[Finding, ...]:
     a, c = float((ranks**2).sum()), j * k * (k + 1) ** 2 / 4
     t1 = (k - 1) * float(((sums - j * (k + 1) / 2) ** 2).sum()) / (a - c) if a > c else 0.0
     error = math.sqrt(max(2 * j * (a - c) / df * (1 - t1 / (j * (k - 1))), 0.0)) if df else 0.0
-    found = []
+    findings = []
     for x, y in combinations(range(k), 2):
         gap = float(sums[x] - sums[y])
         if error <= 1e-9 * max(1.0, abs(gap)):
             lost = SAME if gap else TIED
-            found.append(
+            findings.append(
                 _pair(t, (x, y), SAME if gap else CERTAIN, gap / j, None, method="", level=level).said(
                     statistic=lost, least=lost
                 )
             )
             continue
         reach = float(stdtrit(df, (1 + level) / 2)) * error / j
-        found.append(
+        findings.append(
             _pair(t, (x, y), student(gap / error, df), gap / j, reach, method="conover", level=level).said(
                 statistic=gap / error, statistic_name="t", df=(df,), least=least_student(error / j, df, level)
             )
         )
-    return tuple(found)
+    return tuple(findings)
 
 
 @significance(
@@ -199,17 +199,17 @@ def against_control(t: Blocks, *, control: str, level: float = 0.95) -> tuple[Fi
             "option-unknown", f"there is no model {quoted(control)}", known=listed(t.models), fix="name one of them"
         )
     means, error, at = ranked(t).mean(axis=0), _rank_error(t), t.models.index(control)
-    found = []
+    findings = []
     for a in range(t.k):
         if a != at:
             gap = float(means[a] - means[at])
             reach = least_normal(error, level, 0.5)
-            found.append(
+            findings.append(
                 _pair(t, (a, at), normal(gap / error), gap, reach, method="normal", level=level).said(
                     statistic=gap / error, statistic_name="z", least=least_normal(error, level)
                 )
             )
-    return tuple(found)
+    return tuple(findings)
 
 
 def ranked(t: Blocks) -> Floats:

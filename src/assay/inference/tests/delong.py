@@ -100,10 +100,10 @@ def delong_pairs(t: PairedScores, *, level: float = 0.95) -> tuple[Finding, ...]
     return tuple(pair(found, a, b, level) for a, b in combinations(range(len(t.models)), 2))
 
 
-def pair(found: Areas, a: int, b: int, level: float, alternative: Alternative = "two-sided") -> Finding:
+def pair(roc_areas: Areas, a: int, b: int, level: float, alternative: Alternative = "two-sided") -> Finding:
     """Two of the areas."""
-    gap, variance = found.gap(a, b)
-    models = (found.models[a], found.models[b])
+    gap, variance = roc_areas.gap(a, b)
+    models = (roc_areas.models[a], roc_areas.models[b])
     error = math.sqrt(variance)
     name = f"AUROC of {models[0]} minus {models[1]}"
     effect = Effect(name=name, value=gap, no_interval="the difference has no variance")
@@ -121,25 +121,25 @@ def pair(found: Areas, a: int, b: int, level: float, alternative: Alternative = 
         statistic_name="z",
         about="auroc",
         models=models,
-        n=found.m + found.n,
+        n=roc_areas.m + roc_areas.n,
         level=level,
         alternative=alternative,
-        counts={"positives": found.m, "negatives": found.n},
-        more=tuple(area_effect(found, i, level) for i in (a, b)),
+        counts={"positives": roc_areas.m, "negatives": roc_areas.n},
+        more=tuple(area_effect(roc_areas, i, level) for i in (a, b)),
         notes=(
             *((SAME_RANKING,) if not error and not gap else ()),
-            *found.notes,
-            *prevalence_told(found),
+            *roc_areas.notes,
+            *prevalence_told(roc_areas),
         ),
         least=least_normal(error, level) if error else statistic,
     )
 
 
-def many(found: Areas, level: float) -> Finding:
+def many(roc_areas: Areas, level: float) -> Finding:
     """All of the areas at once."""
-    k = len(found.models)
+    k = len(roc_areas.models)
     contrast = np.concatenate([np.ones((k - 1, 1)), -np.eye(k - 1)], axis=1)
-    gaps, spread = contrast @ found.area, contrast @ found.covariance @ contrast.T
+    gaps, spread = contrast @ roc_areas.area, contrast @ roc_areas.covariance @ contrast.T
     rank = int(np.linalg.matrix_rank(spread, hermitian=True, tol=ROUNDING * max(float(np.trace(spread)), 1e-300) * k))
     equal = not np.any(gaps)
     explained = np.allclose(spread @ np.linalg.pinv(spread, hermitian=True) @ gaps, gaps, atol=1e-12)
@@ -148,23 +148,23 @@ def many(found: Areas, level: float) -> Finding:
     if rank and explained:
         statistic = max(float(gaps @ np.linalg.pinv(spread, hermitian=True) @ gaps), 0.0)
         chance = chi_squared(statistic, rank)
-    widest = max((math.sqrt(found.gap(a, b)[1]) for a, b in combinations(range(k), 2)), default=0.0)
+    widest = max((math.sqrt(roc_areas.gap(a, b)[1]) for a, b in combinations(range(k), 2)), default=0.0)
     return Finding(
         chance=chance,
         effect=Effect(
             name="largest minus smallest AUROC",
-            value=float(found.area.max() - found.area.min()),
+            value=float(roc_areas.area.max() - roc_areas.area.min()),
             no_interval="see the differences of the pairs",
         ),
         statistic=statistic,
         statistic_name="chi-squared",
         df=(rank,),
         about="auroc",
-        n=found.m + found.n,
+        n=roc_areas.m + roc_areas.n,
         level=level,
-        counts={"positives": found.m, "negatives": found.n},
-        more=tuple(area_effect(found, i, level) for i in range(k)),
-        notes=(*found.notes, *prevalence_told(found)),
+        counts={"positives": roc_areas.m, "negatives": roc_areas.n},
+        more=tuple(area_effect(roc_areas, i, level) for i in range(k)),
+        notes=(*roc_areas.notes, *prevalence_told(roc_areas)),
         least=least_normal(widest, level) if widest else statistic,
     )
 
@@ -182,11 +182,11 @@ def _areas(t: PairedScores) -> Areas:
     k, m, n = len(t.models), t.m, t.n
     positive, negative = t.times or (None, None)
     first, second = _Products(above, 2 * n, positive), _Products(below, 2 * m, negative)
-    every = {(a, b): first.of(a, b) / m + second.of(a, b) / n for a in range(k) for b in range(a, k)}
+    exact_covariances = {(a, b): first.of(a, b) / m + second.of(a, b) / n for a in range(k) for b in range(a, k)}
     covariance, gaps = np.zeros((k, k)), np.zeros((k, k))
-    for (a, b), exact in every.items():
+    for (a, b), exact in exact_covariances.items():
         covariance[a, b] = covariance[b, a] = float(exact)
-        gaps[a, b] = gaps[b, a] = float(every[a, a] + every[b, b] - 2 * exact)
+        gaps[a, b] = gaps[b, a] = float(exact_covariances[a, a] + exact_covariances[b, b] - 2 * exact)
     area = np.array([float(Fraction(total, 2 * m * n)) for total in first.sums])
     parts = [(float(first.of(i, i) / m), float(second.of(i, i) / n)) for i in range(k)]
     known = tuple(freedom(one, (m, n)) for one in parts)
@@ -270,10 +270,10 @@ def area_interval(positives: Floats, negatives: Floats, level: float) -> dict[st
     return _ends(found, 0, level)
 
 
-def area_effect(found: Areas, i: int, level: float) -> Effect:
+def area_effect(roc_areas: Areas, i: int, level: float) -> Effect:
     """One of the areas with its interval, which is that of an assessment."""
-    name, area = f"AUROC of {found.models[i]}", float(found.area[i])
-    told = _ends(found, i, level)
+    name, area = f"AUROC of {roc_areas.models[i]}", float(roc_areas.area[i])
+    told = _ends(roc_areas, i, level)
     return Effect(name=name, value=area, **told)  # type: ignore[arg-type]
 
 

@@ -82,7 +82,7 @@ def kruskal_wallis(t: Groups, *, level: float = 0.95) -> Finding:
 )
 def dunn(t: Groups, *, level: float = 0.95) -> tuple[Finding, ...]:
     ranks, ties = _pooled(t)
-    found = []
+    findings = []
     for a, b in combinations(range(len(ranks)), 2):
         gap = float(ranks[a].mean() - ranks[b].mean())
         error = _dunn_error(t.n, ties, len(ranks[a]), len(ranks[b]))
@@ -90,7 +90,7 @@ def dunn(t: Groups, *, level: float = 0.95) -> tuple[Finding, ...]:
         interval = (
             Interval(low=gap - reach, high=gap + reach, level=level, method="dunn") if reach is not None else None
         )
-        found.append(
+        findings.append(
             Finding(
                 chance=normal(gap / error) if error else CERTAIN,
                 effect=Effect(name=f"mean rank of {t.models[a]} minus {t.models[b]}", value=gap, interval=interval),
@@ -102,7 +102,7 @@ def dunn(t: Groups, *, level: float = 0.95) -> tuple[Finding, ...]:
                 least=least_normal(error, level) if error else TIED,
             )
         )
-    return tuple(found)
+    return tuple(findings)
 
 
 def _pooled(t: Groups) -> tuple[list[Floats], float]:

@@ -73,10 +73,10 @@ def heterogeneity(estimates: Sequence[Estimate], *, seed: int = SEED) -> Heterog
     )
 
 
-def _usable(one: Estimate, *, shares: bool) -> bool:
-    if isinstance(one.result, Undefined) or one.interval is None or not np.isfinite(one.result.value):
+def _usable(estimate: Estimate, *, shares: bool) -> bool:
+    if isinstance(estimate.result, Undefined) or estimate.interval is None or not np.isfinite(estimate.result.value):
         return False
-    return shares or 0 < one.interval.high - one.interval.low < np.inf
+    return shares or 0 < estimate.interval.high - estimate.interval.low < np.inf
 
 
 def _of_shares(estimates: Sequence[Estimate], seed: int) -> tuple[float, float, str]:

@@ -58,20 +58,20 @@ def delong_unpaired(t: Apart, *, level: float = 0.95) -> Finding:
     if few:
         lost = Undefined(reason=f"{' and '.join(few)} lacks two positives or two negatives", code="too-few")
         return _finding(t, level, chance=lost, effect=Effect(name=name, value=lost), statistic=lost, statistic_name="t")
-    found = [areas(one) for one in t.scores]
-    gap = float(found[0].area[0] - found[1].area[0])
-    parts, sizes = [float(one.covariance[0, 0]) for one in found], [one.m + one.n for one in found]
+    model_areas = [areas(one) for one in t.scores]
+    gap = float(model_areas[0].area[0] - model_areas[1].area[0])
+    parts, sizes = [float(one.covariance[0, 0]) for one in model_areas], [one.m + one.n for one in model_areas]
     error = math.sqrt(sum(parts))
-    more = tuple(area_effect(one, 0, level) for one in found)
-    counts = _counts(t, found)
+    more = tuple(area_effect(one, 0, level) for one in model_areas)
+    counts = _counts(t, model_areas)
     if not error:
-        told = Undefined(
+        undefined = Undefined(
             reason="zero variance: both models rank without an error, or always wrong", code="zero-variance"
         )
         effect = Effect(name=name, value=gap, no_interval="the difference has no variance")
-        chance = told if gap else CERTAIN
-        return _finding(t, level, chance=chance, effect=effect, statistic=told, statistic_name="t", more=more,
-                        counts=counts, least=told)  # fmt: skip
+        chance = undefined if gap else CERTAIN
+        return _finding(t, level, chance=chance, effect=effect, statistic=undefined, statistic_name="t", more=more,
+                        counts=counts, least=undefined)  # fmt: skip
     df = error**4 / sum(part**2 / (n - 1) for part, n in zip(parts, sizes, strict=True))
     from scipy.special import stdtrit
 
@@ -159,7 +159,7 @@ def estimate(
 ) -> Estimate:
     """A measure of one model with its interval, or the reasons why one or both are missing."""
     value: Value
-    found: Found
+    interval_or_reason: Found
     if measure.takes is Ranked:
         if t.scores is None:
             raise PlanError("comparison-needs", f"{measure.title} reads scores", fix="give score={...} of every model")
@@ -167,21 +167,21 @@ def estimate(
         scores = np.concatenate([own.positives[0], own.negatives[0]])
         table = Scores.binary(scores, np.arange(len(scores)) < own.m).one_vs_rest(1)
         value = measure(table)
-        found = ScoreUncertainty(table, wanted).interval(measure, value)
+        interval_or_reason = ScoreUncertainty(table, wanted).interval(measure, value)
     elif measure.takes is Priced:
         if t.confusions is None or costs is None:
-            told = f"{measure.title} reads predictions and what mistakes cost"
-            raise PlanError("comparison-needs", told, fix="give predicted={...} and costs={...}")
+            text = f"{measure.title} reads predictions and what mistakes cost"
+            raise PlanError("comparison-needs", text, fix="give predicted={...} and costs={...}")
         priced = Priced.of(t.confusions[model], costs)
         value = measure(priced)
-        found = Uncertainty(t.confusions[model], wanted, positive=positive).overall(measure, value, priced)
+        interval_or_reason = Uncertainty(t.confusions[model], wanted, positive=positive).overall(measure, value, priced)
     elif measure.takes in OF_CLASSES:
         if t.rows is None:
-            told = 'give one column for each class: score={"A": {label: column, ...}, "B": {...}}'
-            raise PlanError("comparison-needs", f"{measure.title} reads the scores of all classes", fix=told)
+            text = 'give one column for each class: score={"A": {label: column, ...}, "B": {...}}'
+            raise PlanError("comparison-needs", f"{measure.title} reads the scores of all classes", fix=text)
         tally = class_tally(t.rows[model], measure, 0)
         value = measure(tally)
-        found = ScoreUncertainty(tally, wanted).interval(measure, value)
+        interval_or_reason = ScoreUncertainty(tally, wanted).interval(measure, value)
     else:
         if t.confusions is None or not measure.from_labels:
             raise PlanError("comparison-needs", f"{measure.title} reads predictions", fix="give predicted={...}")
@@ -195,13 +195,13 @@ def estimate(
             )
         at = None if positive is None else confusion.labels.index(positive)
         value = measure(tables.one_vs_rest().at(cast("int", at)) if measure.takes is Binary else tables)
-        found = Uncertainty(confusion, wanted, positive=positive).overall(measure, value)
-    interval = found if isinstance(found, Interval) else None
+        interval_or_reason = Uncertainty(confusion, wanted, positive=positive).overall(measure, value)
+    interval = interval_or_reason if isinstance(interval_or_reason, Interval) else None
     return Estimate(
         measure=measure.title,
         result=value,
         interval=interval,
-        no_interval=None if interval is not None else cast("str", found),
+        no_interval=None if interval is not None else cast("str", interval_or_reason),
         n=t.sizes[model],
     )
 
@@ -211,10 +211,10 @@ def _alone(one: Estimate, name: str) -> Effect:
     return Effect(name=name, value=value, interval=one.interval, no_interval=one.no_interval)
 
 
-def _counts(t: Apart, found: list[Areas]) -> dict[str, int | float]:
+def _counts(t: Apart, model_areas: list[Areas]) -> dict[str, int | float]:
     return {
         f"{kind} of {model}": n
-        for model, one in zip(t.models, found, strict=True)
+        for model, one in zip(t.models, model_areas, strict=True)
         for kind, n in (("positives", one.m), ("negatives", one.n))
     }
 

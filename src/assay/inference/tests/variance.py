@@ -181,11 +181,11 @@ def shapiro_wilk(t: Sample, *, level: float = 0.95) -> Finding:
         return Finding(
             chance=lost, effect=Effect(name=name, value=lost), statistic=lost, statistic_name=name, n=n, level=level
         )
-    found = shapiro(t.values.floats())
+    scipy_result = shapiro(t.values.floats())
     return Finding(
-        chance=Tail.of(max(float(found.pvalue), 1e-19)),  # Royston's fit has no figures below
-        effect=Effect(name=name, value=float(found.statistic), no_interval="none is customary"),
-        statistic=float(found.statistic),
+        chance=Tail.of(max(float(scipy_result.pvalue), 1e-19)),  # Royston's fit has no figures below
+        effect=Effect(name=name, value=float(scipy_result.statistic), no_interval="none is customary"),
+        statistic=float(scipy_result.statistic),
         statistic_name=name,
         n=n,
         level=level,
@@ -197,15 +197,15 @@ def shapiro_wilk(t: Sample, *, level: float = 0.95) -> Finding:
 def normality(values: Exact, of: str) -> Check:
     """Whether some values look normal, by Shapiro and Wilk at 5 %, and how skew they are."""
     found = shapiro_wilk.function(Sample(values=values))
-    told = found if not isinstance(found, tuple) else found[0]
-    if told.p is None:
-        return Check(assumes=f"{of} are about normal", holds=None, seen=told.reason or "")
+    finding = found if not isinstance(found, tuple) else found[0]
+    if finding.p is None:
+        return Check(assumes=f"{of} are about normal", holds=None, seen=finding.reason or "")
     real = values.floats()
     centred = real - real.mean()
     skew = float((centred**3).mean() / (centred**2).mean() ** 1.5)
-    seen = f"Shapiro-Wilk {told.p_shown}, skewness {skew:.2f}"
+    seen = f"Shapiro-Wilk {finding.p_shown}, skewness {skew:.2f}"
     small = "; with so few values a pass proves nothing" if values.n < FEW else ""
-    return Check(assumes=f"{of} are about normal", holds=told.p > 0.05, seen=seen + small)  # noqa: PLR2004
+    return Check(assumes=f"{of} are about normal", holds=finding.p > 0.05, seen=seen + small)  # noqa: PLR2004
 
 
 def equal_spread(t: Groups) -> Check:

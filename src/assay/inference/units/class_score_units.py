@@ -135,21 +135,21 @@ class Table:
 
 def _tables(t: PerUnit, measure: Measure) -> Parts:
     tables, base = list(_by_table(t, measure)), _base(measure)
-    start = np.cumsum([0, *(2 * len(one.score) for one in tables)]).tolist()
+    start = np.cumsum([0, *(2 * len(table.score) for table in tables)]).tolist()
     entries: tuple[Entries, Entries] = ([], [])
     differ = np.zeros(t.n, dtype=bool)
-    for one, at in zip(tables, start, strict=False):
-        spots = at + one.place + np.where(one.is_positive, 0, len(one.score))
-        differ[one.row[spots[0] != spots[1]]] = True
+    for table, at in zip(tables, start, strict=False):
+        spots = at + table.place + np.where(table.is_positive, 0, len(table.score))
+        differ[table.row[spots[0] != spots[1]]] = True
         for model in range(PAIR):
-            entries[model].append((one.row, spots[model], np.ones(len(one.row))))
+            entries[model].append((table.row, spots[model], np.ones(len(table.row))))
 
     def value(sums: Floats) -> Floats:
         total, weight = np.zeros(len(sums)), np.zeros(len(sums))
-        for one, at in zip(tables, start, strict=False):
-            size = len(one.score)
+        for table, at in zip(tables, start, strict=False):
+            size = len(table.score)
             pos, neg = sums[:, at : at + size], sums[:, at + size : at + 2 * size]
-            found = base.values(Ranked(score=one.score, pos=pos, neg=neg))
+            found = base.values(Ranked(score=table.score, pos=pos, neg=neg))
             much = pos.sum(axis=1) if measure.average == "weighted" else np.ones(len(sums))
             total += np.where(much > 0, found, 0.0) * much  # a class without rows counts nothing in a weighted mean
             weight += much
@@ -249,9 +249,9 @@ def by_row(measure: Measure, matrix: Floats, truth: Whole) -> Floats:
         raise TypeError(msg)
     above, tied = (matrix > own).sum(axis=1), (matrix == own).sum(axis=1) - 1
     room = np.maximum(cast("int", given["k"]) - above, 0)
-    held: Floats = np.minimum(room / (tied + 1), 1.0)
+    hit_shares: Floats = np.minimum(room / (tied + 1), 1.0)
     if given["ties"] == "pessimistic":
-        held = (tied < room).astype(np.float64)
+        hit_shares = (tied < room).astype(np.float64)
     if given["ties"] == "optimistic":
-        held = (room > 0).astype(np.float64)
-    return held
+        hit_shares = (room > 0).astype(np.float64)
+    return hit_shares

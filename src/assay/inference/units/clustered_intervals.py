@@ -99,7 +99,7 @@ def table_interval(
     """Dirichlet draws of four cells divided by the design effect."""
     if (why := case.refusal()) is not None:
         return why
-    effect, told, notes = case.effect_and_method(level)
+    effect, method_name, notes = case.effect_and_method(level)
     rng = stream(seed, 23)
     drawn = rng.standard_gamma(cells / effect + PRIOR, size=(draws, len(cells)))
     reached = values(drawn / drawn.sum(axis=1, keepdims=True) * cells.sum())
@@ -109,7 +109,7 @@ def table_interval(
     low, high = np.quantile(reached, [(1 - level) / 2, (1 + level) / 2])
     return Interval(
         low=min(float(low), case.value), high=max(float(high), case.value), level=level,
-        method=f"dirichlet {told}", draws=draws, seed=seed, notes=notes,
+        method=f"dirichlet {method_name}", draws=draws, seed=seed, notes=notes,
     )  # fmt: skip
 
 

@@ -71,10 +71,10 @@ def cost_permutation(
 ) -> Finding:
     judged = priced_units(t, costs)
     ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, what=judged.method)
-    found = by_swaps(judged, t.n, ways)
+    finding = by_swaps(judged, t.n, ways)
     if isinstance(t, PairedLabels):
-        found = found.said(more=tuple(_alone(t, model, costs, level) for model in t.models))
-    return found
+        finding = finding.said(more=tuple(_alone(t, model, costs, level) for model in t.models))
+    return finding
 
 
 @significance(
@@ -134,7 +134,7 @@ def priced_units(t: PairedLabels | PerUnit, costs: Costs) -> CostUnits:
     times = t.count if isinstance(t, PairedLabels) else t.entries
     rows = weight * (times if subject is None else 1)
     disputed = disputed_units(calls[0] != calls[1], subject, times)
-    found = CostUnits(
+    cost_units = CostUnits(
         measure=parse(MEASURE),
         models=t.models,
         exact=(_mean(paid[0], rows), _mean(paid[1], rows)),
@@ -147,8 +147,8 @@ def priced_units(t: PairedLabels | PerUnit, costs: Costs) -> CostUnits:
     )
     if subject is None:
         squares = None if isinstance(t, PairedLabels) or t.weight is None else weight * weight * times
-        found.by_value = by_value(price, paid[0] - paid[1], rows, squares)
-    return found
+        cost_units.by_value = by_value(price, paid[0] - paid[1], rows, squares)
+    return cost_units
 
 
 def _columns(t: PairedLabels | PerUnit) -> tuple[Whole, tuple[Whole, Whole], Floats, Whole | None]:
@@ -190,8 +190,8 @@ def _alone(t: PairedLabels, model: str, costs: Costs, level: float) -> Effect:
     confusion, measure = t.confusion(model), parse(MEASURE)
     priced = Priced.of(confusion, costs)
     value = cast("Number", measure(priced))
-    found = Uncertainty(confusion, Wanted(level=level), positive=None).overall(measure, value, priced)
+    interval_or_reason = Uncertainty(confusion, Wanted(level=level), positive=None).overall(measure, value, priced)
     name = f"{MEASURE} of {model}"
-    if isinstance(found, Interval):
-        return Effect(name=name, value=value.value, interval=found)
-    return Effect(name=name, value=value.value, no_interval=found)
+    if isinstance(interval_or_reason, Interval):
+        return Effect(name=name, value=value.value, interval=interval_or_reason)
+    return Effect(name=name, value=value.value, no_interval=interval_or_reason)

@@ -156,17 +156,17 @@ def _swaps(cells: Cells, draws: int, seed: int, stratified: bool) -> Iterator[Tw
     count = np.zeros(len(items), dtype=np.int64)
     np.add.at(count, inverse.ravel(), cells.count[~alike])
     at, ones = np.arange(len(items)), np.ones(len(items))
-    one, two = (csr_array((ones, (at, items[:, i])), shape=(len(items), cells.k)) for i in (1, 2))
+    first_calls, two = (csr_array((ones, (at, items[:, i])), shape=(len(items), cells.k)) for i in (1, 2))
     hit = csr_array((items[:, 0].astype(np.float64), (at, items[:, 1])), shape=(len(items), cells.k))
     actual = np.zeros((1, cells.k))
     np.add.at(actual[0], truth, cells.count)
     for size in _sizes(draws, len(items)):
         here = rng.binomial(count, 0.5, size=(size, len(items))).astype(np.float64)
         there = count - here
-        every = np.broadcast_to(actual, (size, cells.k))
+        actual_totals = np.broadcast_to(actual, (size, cells.k))
         yield (
-            (fixed[0] + here @ hit, every, fixed[2] + here @ one + there @ two),
-            (fixed[0] + there @ hit, every, fixed[2] + there @ one + here @ two),
+            (fixed[0] + here @ hit, actual_totals, fixed[2] + here @ first_calls + there @ two),
+            (fixed[0] + there @ hit, actual_totals, fixed[2] + there @ first_calls + here @ two),
         )
 
 
@@ -196,10 +196,10 @@ def _sizes(draws: int, cells: int) -> Iterator[int]:
 def _one_against_rest(t: PairedLabels, at: int) -> Cells:
     """Eight joint cells are all that a measure of one class sees."""
     flags = (t.codes == at).astype(np.int64)
-    found, inverse = np.unique(flags, axis=0, return_inverse=True)
-    sums = np.zeros(len(found), dtype=np.int64)
+    joint_cells, inverse = np.unique(flags, axis=0, return_inverse=True)
+    sums = np.zeros(len(joint_cells), dtype=np.int64)
     np.add.at(sums, inverse.ravel(), t.count)
-    return Cells(found, sums, 2)
+    return Cells(joint_cells, sums, 2)
 
 
 def one_class(labels: tuple[Label, ...], measure: Measure, positive: Label | None) -> int:

@@ -102,11 +102,11 @@ class Judged(ABC):
         if near is not None:
             return Effect(name=self.name, value=a - b, interval=near, share=self.share), float(np.nanstd(values))
         if lost:
-            told = f"{counted(lost, 'draw')} of {draws:,} left the measure undefined"
+            reason = f"{counted(lost, 'draw')} of {draws:,} left the measure undefined"
             hint = "" if stratified else "; stratified=True keeps the number of rows of each class"
             good = values[~np.isnan(values)]
             spread = float(good.std()) if len(good) > 1 else 0.0
-            return Effect(name=self.name, value=a - b, no_interval=told + hint, share=self.share), spread
+            return Effect(name=self.name, value=a - b, no_interval=reason + hint, share=self.share), spread
         spread = float(values.std())
         if spread <= SAME:
             return Effect(name=self.name, value=a - b, no_interval=NO_SPREAD, share=self.share), 0.0

@@ -174,7 +174,7 @@ def by_error(judged: Units, n: int, ways: Ways) -> Finding:
         reach, (low, high) = normal_quantile((1 + ways.level) / 2) * error, map(float, judged.measure.range)
         low, high = max(a - b - reach, low - high), min(a - b + reach, high - low)
         ends = Interval(low=low, high=high, level=ways.level, method=f"normal, linearised error over {judged.method}")
-    told = f"large-sample z over {int(judged.count.sum()):,} {judged.method}; linearised standard error {error:.3g}"
+    note = f"large-sample z over {int(judged.count.sum()):,} {judged.method}; linearised standard error {error:.3g}"
     return Finding(
         chance=CERTAIN if why is ALIKE else why or normal((a - b) / error),
         effect=Effect(name=judged.name, value=a - b, share=judged.share, interval=None if why else ends,
@@ -187,7 +187,7 @@ def by_error(judged: Units, n: int, ways: Ways) -> Finding:
         level=ways.level,
         counts={f"{judged.method} answered differently": judged.disputed, judged.method: int(judged.count.sum())},
         more=alone(judged.measure, judged.models, (a, b)),
-        notes=(why.reason if why else told,),
+        notes=(why.reason if why else note,),
         least=why or least_normal(error, ways.level),
     )  # fmt: skip
 
@@ -212,7 +212,7 @@ def _judged(judged: Judged, n: int, ways: Ways, judge: Callable[[], tuple[Tail, 
         return _undefined(judged, n, ways.level)
     effect, spread = judged.effect(ways.level, ways.draws, ways.seed, stratified=ways.stratified)
     chance, notes = judge()
-    told = "rows called differently" if isinstance(judged, Joint) else f"{ways.what} answered differently"
+    count_label = "rows called differently" if isinstance(judged, Joint) else f"{ways.what} answered differently"
     return Finding(
         chance=chance,
         effect=effect,
@@ -222,7 +222,7 @@ def _judged(judged: Judged, n: int, ways: Ways, judge: Callable[[], tuple[Tail, 
         models=judged.models,
         n=n,
         level=ways.level,
-        counts={told: judged.disputed} | ({} if ways.what == "rows" else {ways.what: len(judged.count)}),
+        counts={count_label: judged.disputed} | ({} if ways.what == "rows" else {ways.what: len(judged.count)}),
         more=() if isinstance(judged, Joint) else alone(judged.measure, judged.models, judged.values()),
         notes=notes,
         least=least_normal(spread, ways.level) if spread else UNMOVED if judged.disputed else ALIKE,
@@ -266,10 +266,10 @@ def _swapped(judged: Judged, draws: int, seed: int, what: str) -> tuple[Tail, tu
     lost = int(np.isnan(gaps).sum())
     far = int((np.isnan(gaps) | (gaps >= abs(judged.centre) - SAME)).sum())
     of = "the answers" if what == "rows" else f"the answers on whole {what}"
-    told = [f"{draws:,} random swaps of {of}, seed {seed}; p = (1 + as far) / (1 + drawn)"]
+    notes = [f"{draws:,} random swaps of {of}, seed {seed}; p = (1 + as far) / (1 + drawn)"]
     if lost:
-        told.append(f"{counted(lost, 'swap')} left the measure undefined and count against a difference")
-    return Tail.of((1 + far) / (1 + draws)), tuple(told)
+        notes.append(f"{counted(lost, 'swap')} left the measure undefined and count against a difference")
+    return Tail.of((1 + far) / (1 + draws)), tuple(notes)
 
 
 paired_permutation = _declared(

@@ -280,15 +280,15 @@ def _scored(
 
 def class_sizes(is_positive: NDArray[np.bool_], subject: Whole | None, weight: Floats | None) -> tuple[float, float]:
     """As how many rows of equal weight the positives and the negatives count, rows of one subject being one (Kish)."""
-    found = []
+    sizes = []
     for here in (is_positive, ~is_positive):
         heavy = np.ones(int(here.sum())) if weight is None else weight[here]
         if subject is not None:
             heavy = np.bincount(subject[here], weights=heavy).astype(np.float64)
             heavy = heavy if weight is not None else np.minimum(heavy, 1.0)
         squares = float((heavy * heavy).sum())
-        found.append(float(heavy.sum()) ** 2 / squares if squares else 0.0)
-    return found[0], found[1]
+        sizes.append(float(heavy.sum()) ** 2 / squares if squares else 0.0)
+    return sizes[0], sizes[1]
 
 
 def grouped(
@@ -305,10 +305,10 @@ def grouped(
         return np.arange(rows), np.ones(rows, dtype=np.int64) if times is None else times, truth
     if times is not None:
         return np.arange(rows), times, truth
-    found, first, count = np.unique(keys, axis=1, return_index=True, return_counts=True)
+    distinct_keys, first, count = np.unique(keys, axis=1, return_index=True, return_counts=True)
     group = np.full(rows, -1)  # rows alike are one unit; the first of them stands for all
-    group[first] = np.arange(found.shape[1])
-    return group, count, found[0]
+    group[first] = np.arange(distinct_keys.shape[1])
+    return group, count, distinct_keys[0]
 
 
 def unit_sums(group: Whole, columns: Iterable[Whole], weight: Floats, width: int) -> Any:  # noqa: ANN401  a sparse matrix
@@ -316,11 +316,11 @@ def unit_sums(group: Whole, columns: Iterable[Whole], weight: Floats, width: int
     from scipy.sparse import csr_array
 
     shape = (int(group.max()) + 1, width)
-    found = csr_array(shape)
+    sums = csr_array(shape)
     for column in columns:
         kept = (group >= 0) & (column >= 0)
-        found = found + csr_array((weight[kept], (group[kept], column[kept])), shape=shape)
-    return found
+        sums = sums + csr_array((weight[kept], (group[kept], column[kept])), shape=shape)
+    return sums
 
 
 def _flipped(rng: np.random.Generator, count: Whole, size: int) -> Floats:
@@ -377,10 +377,10 @@ def _ranked(score: Floats, is_positive: NDArray[np.bool_], weight: Floats | None
 
 def plain_value(measure: Measure, table: Tally) -> float:
     """The value of a measure; NaN where undefined or infinite."""
-    found = measure.raw(table)
-    if isinstance(found, Undefined):
+    raw_value = measure.raw(table)
+    if isinstance(raw_value, Undefined):
         return float("nan")
-    value = float(np.ravel(found.values)[0])
+    value = float(np.ravel(raw_value.values)[0])
     return value if np.isfinite(value) else float("nan")
 
 

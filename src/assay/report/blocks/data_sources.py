@@ -166,11 +166,11 @@ def stated_facts(content: Mapping[str, Any], before: str = "") -> Iterable[tuple
 
 def _fact(value: object) -> str:
     if isinstance(value, list):
-        every = [
+        entries = [
             " ".join(f"{k} {_fact(v)}" for k, v in one.items()) if isinstance(one, Mapping) else str(one)
             for one in value
         ]
-        return prose(", ".join(every)) or "none"
+        return prose(", ".join(entries)) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

@@ -133,11 +133,11 @@ def threshold_block(scoring: Scoring) -> Iterator[Threshold]:
     recall, specificity, precision = rate_texts(cut)
     positive = curve.label or visible(scoring.record["positive"])
     free = "No threshold is in force; move this one to see what each would do."
-    held = scoring.point if scoring.alone is not None else {}
+    operating_point = scoring.point if scoring.alone is not None else {}
     yield Threshold(
         threshold="labels as called" if cut.get("labels") else threshold_text(cut["threshold"]),
-        chosen=prose(held.get("from", "")) if held else free,
-        warning=f"△ {OPTIMISTIC}" if held.get("optimistic") else "",
+        chosen=prose(operating_point.get("from", "")) if operating_point else free,
+        warning=f"△ {OPTIMISTIC}" if operating_point.get("optimistic") else "",
         unit=scoring.unit,
         positive=positive,
         cells=cell_texts(cut),

@@ -79,42 +79,45 @@ def decision_blocks(decided: Verdicts) -> Iterator[Block]:
 
 def verdicts(record: Record | Mapping[str, Any]) -> Verdicts | None:
     """The decisions of a Record; None where no criterion was stated."""
-    found = record.get("decisions") or []
-    if not found:
+    decisions = record.get("decisions") or []
+    if not decisions:
         return None
-    every = [str(one["verdict"]) for one in found]
-    overall = next((word for word in ("fail", "inconclusive") if word in every), "pass")
-    return Verdicts(overall=overall, sign=SIGNS[overall], says=_said(every), rows=tuple(_judged(one) for one in found))
+    names = [str(decision["verdict"]) for decision in decisions]
+    overall = next((word for word in ("fail", "inconclusive") if word in names), "pass")
+    return Verdicts(
+        overall=overall, sign=SIGNS[overall], says=_said(names), rows=tuple(_judged(decision) for decision in decisions)
+    )
 
 
-def _said(every: list[str]) -> str:
-    passed, failed = every.count("pass"), every.count("fail")
-    if passed == len(every):
+def _said(verdict_names: list[str]) -> str:
+    passed, failed = verdict_names.count("pass"), verdict_names.count("fail")
+    if passed == len(verdict_names):
         return f"{'the criterion is' if passed == 1 else f'all {passed} criteria are'} met"
-    parts = [f"{passed} of {counted(len(every), 'criterion', 'criteria')} met"]
+    parts = [f"{passed} of {counted(len(verdict_names), 'criterion', 'criteria')} met"]
     parts += [f"{failed} not met"] if failed else []
-    open_ = len(every) - passed - failed
+    open_ = len(verdict_names) - passed - failed
     return ", ".join([*parts, f"{open_} not decided"] if open_ else parts)
 
 
-def _judged(one: Mapping[str, Any]) -> Judged:
-    needed = one.get("needed") or {}
+def _judged(decision: Mapping[str, Any]) -> Judged:
+    needed = decision.get("needed") or {}
     return Judged(
-        criterion=visible(one["criterion"]),
-        sign=SIGNS[str(one["verdict"])],
-        verdict=str(one["verdict"]),
-        value="undefined" if one["value"] is None else figure(float(one["value"])),
-        ends=_ends(one),
-        risk=_percent(one["risk"]["false_pass"]),
-        why=prose(one["why"]),
+        criterion=visible(decision["criterion"]),
+        sign=SIGNS[str(decision["verdict"])],
+        verdict=str(decision["verdict"]),
+        value="undefined" if decision["value"] is None else figure(float(decision["value"])),
+        ends=_ends(decision),
+        risk=_percent(decision["risk"]["false_pass"]),
+        why=prose(decision["why"]),
         needed=prose(needed.get("why", "")),
     )
 
 
-def _ends(one: Mapping[str, Any]) -> str:
-    if one["low"] is None or one["high"] is None:
+def _ends(decision: Mapping[str, Any]) -> str:
+    if decision["low"] is None or decision["high"] is None:
         return ""
-    return f"{figure(float(one['low']))} to {figure(float(one['high']))} at {POINTS * float(one['level']):.4g} %"
+    low, high, level = (float(decision[name]) for name in ("low", "high", "level"))
+    return f"{figure(low)} to {figure(high)} at {POINTS * level:.4g} %"
 
 
 def _percent(share: float | None) -> str:

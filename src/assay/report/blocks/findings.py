@@ -86,7 +86,7 @@ def sentence(finding: Mapping[str, Any]) -> str:
 def _by_margin(finding: Mapping[str, Any], models: Sequence[str]) -> str:
     """What a test against a margin shows or does not; nothing for other tests."""
     first, second = models
-    test, found = str(finding["test"]), finding.get("significant")
+    test, significance = str(finding["test"]), finding.get("significant")
     words: dict[object, str] = {}
     if test.endswith("non_inferiority"):
         words = {
@@ -100,7 +100,7 @@ def _by_margin(finding: Mapping[str, Any], models: Sequence[str]) -> str:
             False: "Equality within the margin is not shown: ",
             None: "Whether the models are equal within the margin cannot be said: ",
         }
-    return words.get(found, "")
+    return words.get(significance, "")
 
 
 def _not_shown(finding: Mapping[str, Any]) -> str:
@@ -156,10 +156,10 @@ def _p(finding: Mapping[str, Any]) -> str:
     name = str(finding["title"])
     if finding["p"] is None:
         return f"{name}: p undefined, {finding['undefined']}"
-    told = f"{name}: p {finding['p_shown']}"
+    text = f"{name}: p {finding['p_shown']}"
     if finding.get("adjusted"):
-        told += f", {finding['adjusted']['by']}-adjusted {p_shown(finding['adjusted']['p']).removeprefix('= ')}"
-    return told
+        text += f", {finding['adjusted']['by']}-adjusted {p_shown(finding['adjusted']['p']).removeprefix('= ')}"
+    return text
 
 
 def is_margin(finding: Mapping[str, Any]) -> bool:

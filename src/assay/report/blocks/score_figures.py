@@ -83,10 +83,10 @@ class Curve:
     def gains(self) -> list[tuple[float, float, float]]:
         """Share of rows called, share of positives found, and how many times chance that is; from no row on."""
         p, n = self.sizes
-        found = [((tp + fp) / (p + n), tp / p) for _, tp, fp in self.cells if p]
-        lifts = [gain / called for called, gain in found if called]
+        curve_points = [((tp + fp) / (p + n), tp / p) for _, tp, fp in self.cells if p]
+        lifts = [gain / called for called, gain in curve_points if called]
         # Rows of the highest score are called together, so the lift before them is theirs.
-        return [(called, gain, gain / called if called else lifts[0]) for called, gain in found] if lifts else []
+        return [(called, gain, gain / called if called else lifts[0]) for called, gain in curve_points] if lifts else []
 
     def bins(self) -> list[Data]:
         """The bins of reliability."""

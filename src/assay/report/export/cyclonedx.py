@@ -38,12 +38,12 @@ def render(record: Record) -> str:
 
 
 def _metadata(record: Record) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    metadata: dict[str, Any] = {
         "tools": {"components": [{"type": "application", "name": "assay", "version": version()}]},
     }
     if counted := record.get("environment", {}).get("counted_at"):
-        found = {"timestamp": str(counted), **found}
-    return found
+        metadata = {"timestamp": str(counted), **metadata}
+    return metadata
 
 
 def _model(record: Record) -> dict[str, Any]:
@@ -70,10 +70,10 @@ def _model(record: Record) -> dict[str, Any]:
     }
     if limits:
         card["considerations"] = {"technicalLimitations": limits}
-    found: dict[str, Any] = {"type": "machine-learning-model", "bom-ref": "model", "name": name, "modelCard": card}
+    component: dict[str, Any] = {"type": "machine-learning-model", "bom-ref": "model", "name": name, "modelCard": card}
     if declared.get("version"):
-        found["version"] = str(declared["version"])
-    return found
+        component["version"] = str(declared["version"])
+    return component
 
 
 def _files(record: Record) -> Iterator[dict[str, str]]:
@@ -94,17 +94,20 @@ def _properties(record: Record) -> Iterator[dict[str, str]]:
 
 
 def _metrics(record: Record) -> Iterator[dict[str, Any]]:
-    for one in record["estimates"]:
-        if one.get("class") is not None and one.get("slice"):
+    for estimate in record["estimates"]:
+        if estimate.get("class") is not None and estimate.get("slice"):
             continue  # a class within a group has its place in the Record
-        if one.get("value") is None:
+        if estimate.get("value") is None:
             continue  # an undefined measure has no value to give
-        found: dict[str, Any] = {"type": str(one["measure"]), "value": _number(one["value"])}
-        if slice_ := _slice(one):
-            found["slice"] = slice_
-        if one.get("low") is not None and one.get("high") is not None:
-            found["confidenceInterval"] = {"lowerBound": _number(one["low"]), "upperBound": _number(one["high"])}
-        yield found
+        metric: dict[str, Any] = {"type": str(estimate["measure"]), "value": _number(estimate["value"])}
+        if slice_ := _slice(estimate):
+            metric["slice"] = slice_
+        if estimate.get("low") is not None and estimate.get("high") is not None:
+            metric["confidenceInterval"] = {
+                "lowerBound": _number(estimate["low"]),
+                "upperBound": _number(estimate["high"]),
+            }
+        yield metric
 
 
 def _slice(estimate: Mapping[str, Any]) -> str:

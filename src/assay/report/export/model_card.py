@@ -66,22 +66,26 @@ def index(record: Record, task: str) -> list[dict[str, Any]]:
 
 def _metrics(record: Record) -> Iterator[dict[str, Any]]:
     wanted = HEADLINE.get(str(record["task"]), ())
-    whole = {one["measure"]: one for one in record["estimates"] if one.get("class") is None and not one.get("slice")}
+    whole = {
+        estimate["measure"]: estimate
+        for estimate in record["estimates"]
+        if estimate.get("class") is None and not estimate.get("slice")
+    }
     for name in [name for name in wanted if name in whole] or list(whole):
-        one = whole[name]
-        value = real(one.get("value"))
+        estimate = whole[name]
+        value = real(estimate.get("value"))
         if value is None or math.isinf(value):
             continue  # the index takes numbers only; the section says why there is none
-        found: dict[str, Any] = {"type": str(name), "value": value, "name": about(str(name)).name}
-        low, high = real(one.get("low")), real(one.get("high"))
+        metric: dict[str, Any] = {"type": str(name), "value": value, "name": about(str(name)).name}
+        low, high = real(estimate.get("low")), real(estimate.get("high"))
         if low is not None and high is not None and math.isfinite(high):
-            found["args"] = {
+            metric["args"] = {
                 "low": twelve_digits(low),
                 "high": twelve_digits(high),
-                "level": one["level"],
-                "interval": one["interval"],
+                "level": estimate["level"],
+                "interval": estimate["interval"],
             }
-        yield found
+        yield metric
 
 
 def _sectioned(text: str, record: Record) -> str:
@@ -180,36 +184,36 @@ def _same(result: Mapping[str, Any]) -> tuple[Any, ...]:
 def _yaml(content: object, indent: str) -> Iterator[str]:
     """Lists and mappings as YAML blocks; every text in double quotes, so that none is taken for anything else."""
     if isinstance(content, Mapping):
-        for name, one in content.items():
+        for name, value in content.items():
             key = str(name) if KEY.fullmatch(str(name)) else _quoted(str(name))
-            if isinstance(one, (Mapping, list)) and one:
+            if isinstance(value, (Mapping, list)) and value:
                 yield f"{indent}{key}:"
-                yield from _yaml(one, indent + ("  " if isinstance(one, Mapping) else ""))
+                yield from _yaml(value, indent + ("  " if isinstance(value, Mapping) else ""))
             else:
-                yield f"{indent}{key}: {_scalar(one)}"
+                yield f"{indent}{key}: {_scalar(value)}"
     elif isinstance(content, list):
-        for one in content:
-            if isinstance(one, (Mapping, list)) and one:
-                first, *rest = _yaml(one, indent + "  ")
+        for value in content:
+            if isinstance(value, (Mapping, list)) and value:
+                first, *rest = _yaml(value, indent + "  ")
                 yield f"{indent}- {first.strip()}"
                 yield from rest
             else:
-                yield f"{indent}- {_scalar(one)}"
+                yield f"{indent}- {_scalar(value)}"
 
 
-def _scalar(one: object) -> str:
-    if one is None or isinstance(one, (bool, int, float, Mapping, list)):
-        return json.dumps(one, allow_nan=False)
-    return _quoted(str(one))
+def _scalar(value: object) -> str:
+    if value is None or isinstance(value, (bool, int, float, Mapping, list)):
+        return json.dumps(value, allow_nan=False)
+    return _quoted(str(value))
 
 
 def _quoted(text: str) -> str:
     return '"' + "".join(map(_character, text)) + '"'
 
 
-def _character(one: str) -> str:
-    if one in '"\\':
-        return f"\\{one}"
-    if one.isprintable():
-        return one
-    return f"\\u{ord(one):04x}" if ord(one) < 0x10000 else f"\\U{ord(one):08x}"  # noqa: PLR2004  the first plane
+def _character(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else f"\\U{ord(character):08x}"  # noqa: PLR2004  the first plane

@@ -68,19 +68,20 @@ def checklist(name: str) -> Checklist:
 
 def render(record: Record, *, name: str) -> str:
     """A filled checklist as Markdown."""
-    found, assessed = checklist(name), Assessed(record)
+    chosen, assessed = checklist(name), Assessed(record)
+    asked = counted(len(chosen.items), "item")
     rows, filled = [], 0
-    for item in found.items:
+    for item in chosen.items:
         answers = list(_answers(item, assessed))
         filled += bool(answers)
         rows.append([item.id, marked(item.part), marked(item.asks), "<br>".join(map(marked, answers)) or EMPTY])
     lines = [
-        f"# {marked(found.name)}: {marked(title(record))}",
+        f"# {marked(chosen.name)}: {marked(title(record))}",
         "",
-        f"{marked(found.about)}.",
-        marked(found.note),
+        f"{marked(chosen.about)}.",
+        marked(chosen.note),
         "",
-        f"A Record or its plan has something to show for {filled} of {counted(len(found.items), 'item')}. {JUDGE}",
+        f"A Record or its plan has something to show for {filled} of {asked}. {JUDGE}",
         "",
         *table(["item", "part", "asks for", "what the Record shows"], rows, align="llll"),
     ]

@@ -24,33 +24,35 @@ CUT: Final = "\n\nThe summary is cut here; the whole is in the report and in rec
 def commands(records: Mapping[str, Record]) -> Iterator[str]:
     """Annotations: an error for each criterion that fails, a warning for each that is open, one notice if all pass."""
     for name, record in records.items():
-        found = verdicts(record)
-        if found is None:
+        decisions = verdicts(record)
+        if decisions is None:
             continue
         title = f"assay gate{f' ({name})' if name else ''}"
         shown = dict.fromkeys(COMMANDS, 0)
-        for one in found.rows:
-            shown[one.verdict] += 1
-            if one.verdict != "pass" and shown[one.verdict] <= MOST:
-                text = "; ".join(part for part in (one.why, one.needed) if part)
-                yield _command(COMMANDS[one.verdict], f"{title}: {one.verdict}", f"{one.criterion}: {text}")
-        if found.overall == "pass":
-            yield _command(COMMANDS["pass"], title, f"pass: {found.says}")
+        for decision in decisions.rows:
+            shown[decision.verdict] += 1
+            if decision.verdict != "pass" and shown[decision.verdict] <= MOST:
+                text = "; ".join(part for part in (decision.why, decision.needed) if part)
+                yield _command(
+                    COMMANDS[decision.verdict], f"{title}: {decision.verdict}", f"{decision.criterion}: {text}"
+                )
+        if decisions.overall == "pass":
+            yield _command(COMMANDS["pass"], title, f"pass: {decisions.says}")
 
 
 def step_summary(records: Mapping[str, Record], *, most: int = MOST_BYTES) -> str:
     """The decisions as Markdown, cut at a line so that it stays within a number of bytes."""
     parts = []
     for name, record in records.items():
-        found = verdicts(record)
+        decisions = verdicts(record)
         head = prose(name) if name else prose(background.title(record))
         lines = [f"### assay gate: {head}"]
-        if found is not None:
-            overall = f"#### {found.sign} {found.overall}: {prose(found.says)}"
+        if decisions is not None:
+            overall = f"#### {decisions.sign} {decisions.overall}: {prose(decisions.says)}"
             lines += [
                 "",
                 overall,
-                *block_lines(flat(block for block in decision_blocks(found) if block.reach & Reach.TEXT)),
+                *block_lines(flat(block for block in decision_blocks(decisions) if block.reach & Reach.TEXT)),
             ]
         parts.append("\n".join(lines))
     text = "\n\n".join(parts) + "\n"

@@ -124,11 +124,11 @@ def _framed_once(page: str) -> str:
     """A page in which charts with the same frame, grid and numbers at the axes, share one; a page holds dozens."""
     seen: dict[str, str] = {}
 
-    def frame(found: re.Match[str]) -> str:
-        if (name := seen.get(found[0])) is not None:
+    def frame(frame_match: re.Match[str]) -> str:
+        if (name := seen.get(frame_match[0])) is not None:
             return f'<use href="#{name}"/>'
-        seen[found[0]] = name = f"fr{len(seen)}"
-        return found[0].replace('<g class="fr">', f'<g id="{name}">', 1)
+        seen[frame_match[0]] = name = f"fr{len(seen)}"
+        return frame_match[0].replace('<g class="fr">', f'<g id="{name}">', 1)
 
     return _FRAME.sub(frame, page)
 

@@ -25,25 +25,25 @@ def render(records: Mapping[str, Record]) -> str:
         rows = found.rows if found is not None else ()
         counts = {
             "tests": len(rows),
-            "failures": sum(one.verdict == "fail" for one in rows),
-            "errors": sum(one.verdict == "inconclusive" for one in rows),
+            "failures": sum(decision.verdict == "fail" for decision in rows),
+            "errors": sum(decision.verdict == "inconclusive" for decision in rows),
         }
         totals = {key: totals[key] + counts[key] for key in totals}
         title = visible(name) if name else background.title(record)
         shown = {"name": title, "skipped": "0", **{key: str(n) for key, n in counts.items()}}
         suite = ET.SubElement(root, "testsuite", shown)
-        for one in rows:
-            _case(suite, title, one)
+        for decision in rows:
+            _case(suite, title, decision)
     for key, n in totals.items():
         root.set(key, str(n))
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _case(suite: ET.Element, title: str, one: Judged) -> None:
-    case = ET.SubElement(suite, "testcase", classname=f"{SUITE}.{title}", name=one.criterion)
-    text = "\n".join(line for line in (one.why, one.needed) if line)
-    if one.verdict in TAGS:
-        ET.SubElement(case, TAGS[one.verdict], message=one.why, type=one.verdict).text = text
+def _case(suite: ET.Element, title: str, decision: Judged) -> None:
+    case = ET.SubElement(suite, "testcase", classname=f"{SUITE}.{title}", name=decision.criterion)
+    text = "\n".join(line for line in (decision.why, decision.needed) if line)
+    if decision.verdict in TAGS:
+        ET.SubElement(case, TAGS[decision.verdict], message=decision.why, type=decision.verdict).text = text
     else:
         ET.SubElement(case, "system-out").text = text

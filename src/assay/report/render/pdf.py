@@ -126,10 +126,10 @@ def _attached(record: Record) -> str:
 
 def _counted_at(record: Record) -> datetime | None:
     try:
-        found = datetime.fromisoformat(str(record.get("environment", {}).get("counted_at")))
+        timestamp = datetime.fromisoformat(str(record.get("environment", {}).get("counted_at")))
     except ValueError:
         return None
-    return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+    return timestamp.replace(tzinfo=timestamp.tzinfo or UTC).astimezone(UTC)
 
 
 @cache

@@ -214,15 +214,15 @@ def _shown(cell: Cell) -> str:
 
 def _ways(block: Table, rows: Sequence[Sequence[Cell]]) -> Iterator[Lines]:
     """From the roomiest to the tightest: names are cut first, then measures are left out; intervals never are."""
-    every = len(block.columns)
+    column_count = len(block.columns)
     for room in ROOMS[:3]:
-        yield _side_by_side(block, rows, every, room=room)
+        yield _side_by_side(block, rows, column_count, room=room)
     kept = _first_kept(block)
     cut = [[row[i] for i in _order(block)] for row in rows]
-    for count in range(every - 1, 1, -1):
+    for count in range(column_count - 1, 1, -1):
         for room in ROOMS[:-1]:
             yield _side_by_side(kept, cut, count, room=room)
-    yield _side_by_side(kept, cut, min(every, 2), room=ROOMS[-1])
+    yield _side_by_side(kept, cut, min(column_count, 2), room=ROOMS[-1])
 
 
 def _order(block: Table) -> list[int]:

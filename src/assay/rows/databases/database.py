@@ -80,17 +80,17 @@ def kind_of_file(path: str) -> str:
             head = file.read(16)
     except OSError as error:
         raise unreadable(path, error) from None
-    found = "sqlite" if head == _SQLITE else "duckdb" if head[8:12] == _DUCKDB else ""
+    kind = "sqlite" if head == _SQLITE else "duckdb" if head[8:12] == _DUCKDB else ""
     named = FILES[Path(path).suffix.lower()]
-    if found and named in ("", found):
-        return found
-    if not found:
+    if kind and named in ("", kind):
+        return kind
+    if not kind:
         confirm_magic(path, Format(name="csv"), head)
     raise RowsError(
         "file-unreadable",
-        "the file is no database" if not found else "the name of the file and its first bytes disagree",
+        "the file is no database" if not kind else "the name of the file and its first bytes disagree",
         where=visible(path),
-        found=f"the bytes are those of {found}" if found else "neither SQLite's mark nor DuckDB's",
+        found=f"the bytes are those of {kind}" if kind else "neither SQLite's mark nor DuckDB's",
         known=f"the name says {named or 'SQLite or DuckDB'}",
         fix="give the file the ending of the format it is in, or copy it again",
     )

@@ -56,12 +56,12 @@ def fill_table(
     names = list(dict.fromkeys(columns))
     try:
         kinds = table.kinds(names)
-        held = quote_identifier(f"{view}_copied")
-        rows = _fill(connection, held, table, kinds, max_rows)
+        table_name = quote_identifier(f"{view}_copied")
+        rows = _fill(connection, table_name, table, kinds, max_rows)
         table.confirm(rows)
         chosen = ", ".join(f"c{place} AS {quote_identifier(name)}" for place, name in enumerate(names))
         with told_as_ours(table.path, table.format):
-            connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS SELECT {chosen} FROM {held}")  # noqa: S608  quoted
+            connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS SELECT {chosen} FROM {table_name}")  # noqa: S608  quoted
             relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
         digest = table.sha256
     finally:
@@ -84,7 +84,7 @@ def fill_table(
 
 def _fill(
     connection: duckdb.DuckDBPyConnection,
-    held: str,
+    table_name: str,
     table: DatabaseTable,
     kinds: Mapping[str, str],
     max_rows: int | None,
@@ -94,7 +94,7 @@ def _fill(
     with told_as_ours(table.path, table.format):
         connection.execute(f"SET pandas_analyze_sample = {BATCH}")  # every value of a batch, not the first ones
         stated = ", ".join(f"c{place} {kinds[name]}" for place, name in enumerate(names))
-        connection.execute(f"CREATE TEMP TABLE {held} ({stated})")
+        connection.execute(f"CREATE TEMP TABLE {table_name} ({stated})")
     rows = 0
     for batch in table.batches(names):
         rows += len(batch)
@@ -103,7 +103,7 @@ def _fill(
         values = {f"c{place}": _array([row[place] for row in batch]) for place in range(len(names))}
         with told_as_ours(table.path, table.format):
             connection.register("batch", values)
-            connection.execute(f"INSERT INTO {held} SELECT * FROM batch")  # noqa: S608
+            connection.execute(f"INSERT INTO {table_name} SELECT * FROM batch")  # noqa: S608
             connection.unregister("batch")
     return rows
 

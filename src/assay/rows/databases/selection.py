@@ -79,13 +79,13 @@ def demand_select(query: str) -> None:
         raise refused_query(visible(query.strip()), "the query", what="the query is not a SELECT")
 
 
-def refused_query(found: str, where: str, *, what: str = "the database refuses the query") -> PlanError:
+def refused_query(detail: str, where: str, *, what: str = "the database refuses the query") -> PlanError:
     """The error for a query that is not run, or that a database would not run."""
     return PlanError(
         "query-refused",
         what,
         where=where,
-        found=found,
+        found=detail,
         known="one SELECT, whose columns the roles name",
         fix="correct the query; try it in the database's own console first",
     )
@@ -110,18 +110,18 @@ def chosen(tables: Sequence[tuple[str, str]], reading: Reading, where: str, home
             fix="--table NAME, or --query 'SELECT ...'" if tables else "give another database",
         )
     wanted = reading.table
-    found = [table for table, name in zip(tables, known, strict=True) if wanted in (name, ".".join(table))]
-    found = found or [table for table in tables if table[1] == wanted]
-    if len(found) == 1:
-        return found[0]
+    matches = [table for table, name in zip(tables, known, strict=True) if wanted in (name, ".".join(table))]
+    matches = matches or [table for table in tables if table[1] == wanted]
+    if len(matches) == 1:
+        return matches[0]
     close = nearest(wanted, known)
     raise PlanError(
         "no-table",
-        f"there are {len(found)} tables {quoted(wanted)}" if found else f"there is no table {quoted(wanted)}",
+        f"there are {len(matches)} tables {quoted(wanted)}" if matches else f"there is no table {quoted(wanted)}",
         where=where,
         known=listed(known, most=20) or "no table at all",
         fix="name its schema too: schema.table"
-        if found
+        if matches
         else f"did you mean {quoted(close)}?"
         if close
         else "name a known table",

@@ -94,10 +94,10 @@ class SqliteTable:
         names = list(map(quote_identifier, columns))
         types = ", ".join(f"typeof({name})" for name in names)
         with self._telling():
-            found = self.connection.execute(f"SELECT DISTINCT {types} FROM {self.source}").fetchall()  # noqa: S608  quoted
+            type_rows = self.connection.execute(f"SELECT DISTINCT {types} FROM {self.source}").fetchall()  # noqa: S608  quoted
         kinds = {}
         for place, column in enumerate(columns):
-            held = {str(row[place]) for row in found} - {"null"}
+            held = {str(row[place]) for row in type_rows} - {"null"}
             self._one_type(column, held)
             kinds[column] = "DOUBLE" if held & {"real"} else "BIGINT" if held & {"integer"} else "VARCHAR"
         return kinds

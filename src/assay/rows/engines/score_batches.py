@@ -38,14 +38,14 @@ def looked(source: FrameSource) -> Look | None:
     asked = ["count(*)", *(f"{what}({name})" for what in ("count", "min", "max", "sum"))]
     kind = source.frame.implementation
     if (opened := embedded(source)) is not None:
-        found = opened.fetch(source.frame.to_native().aggregate(", ".join(asked)))[0]
+        aggregates = opened.fetch(source.frame.to_native().aggregate(", ".join(asked)))[0]
     elif kind.is_pyspark() or kind.is_pyspark_connect():
         asked.append(f"approx_count_distinct(CASE WHEN pmod(hash({name}), {SAMPLED}) = 0 THEN {name} END)")
         with told_as_ours(source.where):
-            found = tuple(source.frame.to_native().selectExpr(*asked).collect()[0])
+            aggregates = tuple(source.frame.to_native().selectExpr(*asked).collect()[0])
     else:
         return None
-    rows, there, low, high, total, *about = found
+    rows, there, low, high, total, *about = aggregates
     if not rows or there != rows or not math.isfinite(total):
         return None
     return Look(rows=rows, low=float(low), high=float(high), distinct=SAMPLED * sum(about))

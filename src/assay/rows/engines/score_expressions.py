@@ -131,11 +131,11 @@ def arrays(source: FrameSource, frame: Any) -> list[NDArray[Any]]:  # noqa: ANN4
     native = frame.to_native()
     try:
         if isinstance(source.opened, OpenedFile):
-            found = source.opened.arrays(native)
-            return [_unmasked(found[name]) for name in names]
+            columns = source.opened.arrays(native)
+            return [_unmasked(columns[name]) for name in names]
         if frame.implementation.is_duckdb():
-            found = native.fetchnumpy()
-            return [_unmasked(found[name]) for name in names]
+            columns = native.fetchnumpy()
+            return [_unmasked(columns[name]) for name in names]
         if not (frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()):
             eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
             return [_array(eager.get_column(name)) for name in names]
@@ -223,14 +223,17 @@ def gone(column: Any) -> Any:  # noqa: ANN401  Narwhals expressions
 
 
 def _faults(columns: Sequence[str], kind: Kind, *, single: bool) -> dict[str, Any]:
-    every = [nw.col(name) for name in columns]
-    lacking = reduce(or_, (gone(column) for column in every))
-    hits = {"missing": lacking, "infinite": reduce(or_, (~column.is_finite() & ~gone(column) for column in every))}
+    expressions = [nw.col(name) for name in columns]
+    lacking = reduce(or_, (gone(column) for column in expressions))
+    hits = {
+        "missing": lacking,
+        "infinite": reduce(or_, (~column.is_finite() & ~gone(column) for column in expressions)),
+    }
     if kind != "probability":
         return hits
-    hits["outside"] = reduce(or_, (((column < 0) | (column > 1)) & ~gone(column) for column in every))
+    hits["outside"] = reduce(or_, (((column < 0) | (column > 1)) & ~gone(column) for column in expressions))
     if not single:
-        hits["unnormal"] = ((reduce(add, every) - 1).abs() > NORMAL) & ~lacking
+        hits["unnormal"] = ((reduce(add, expressions) - 1).abs() > NORMAL) & ~lacking
     return hits
 
 
@@ -244,10 +247,12 @@ def _first(source: FrameSource, hit: Any) -> str:  # noqa: ANN401  a Narwhals ex
     if isinstance(source.opened, OpenedFile):
         first = _first_in_files(source, hit, wanted)
         return "; ".join(f"{_told(values)} {places([row])}".rstrip() for row, values in first)
-    found = source.frame.with_row_index(ROW).filter(hit).select(nw.col(ROW), *wanted).head(MOST)
+    fault_rows = source.frame.with_row_index(ROW).filter(hit).select(nw.col(ROW), *wanted).head(MOST)
     start = 0 if source.indexed else 1
     word = "at index" if source.indexed else "in row"
-    return "; ".join(f"{_told(row[1:])} {word} {int(cast('int', row[0])) + start:,}" for row in fetched(source, found))
+    return "; ".join(
+        f"{_told(row[1:])} {word} {int(cast('int', row[0])) + start:,}" for row in fetched(source, fault_rows)
+    )
 
 
 def _first_in_files(
@@ -258,14 +263,14 @@ def _first_in_files(
     """The same in files, one after the other: a row is numbered in its own file, also where rows were joined."""
     opened = cast("OpenedFile", source.opened)
     columns = [source.names[name] for name in source.score]
-    found: list[tuple[int, tuple[object, ...]]] = []
+    first_rows: list[tuple[int, tuple[object, ...]]] = []
     for relation, placed in numbered_rows(opened, columns, ROW):
         frame = _with_numbers(opened, relation, columns, source.score)
-        few = frame.filter(hit).sort(ROW).select(nw.col(ROW), *wanted).head(MOST - len(found))
-        found += [(placed(int(cast("int", row[0]))), row[1:]) for row in fetched(source, few)]
-        if len(found) >= MOST:
+        few = frame.filter(hit).sort(ROW).select(nw.col(ROW), *wanted).head(MOST - len(first_rows))
+        first_rows += [(placed(int(cast("int", row[0]))), row[1:]) for row in fetched(source, few)]
+        if len(first_rows) >= MOST:
             break
-    return found
+    return first_rows
 
 
 def _told(values: Sequence[object]) -> str:
@@ -287,10 +292,10 @@ def frame_by_largest(source: FrameSource) -> tuple[FrameSource, int]:
     return replace(source, frame=source.frame.with_columns(place.alias(PREDICTED)), predicted=PREDICTED), tied
 
 
-def first_largest(every: Sequence[Any]) -> tuple[Any, Any]:
+def first_largest(columns: Sequence[Any]) -> tuple[Any, Any]:
     """The largest of some columns, and the place of the first that has it."""
-    best: Any = nw.max_horizontal(*every)
-    place: Any = nw.lit(len(every) - 1)
-    for i in reversed(range(len(every) - 1)):
-        place = nw.when(every[i] == best).then(nw.lit(i)).otherwise(place)
+    best: Any = nw.max_horizontal(*columns)
+    place: Any = nw.lit(len(columns) - 1)
+    for i in reversed(range(len(columns) - 1)):
+        place = nw.when(columns[i] == best).then(nw.lit(i)).otherwise(place)
     return best, place

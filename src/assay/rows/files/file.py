@@ -80,28 +80,28 @@ def open_file(
 def prepared(files: Sequence[Listed], reading: Reading) -> list[Prepared]:
     """Files that are there and named after a format, each with the digest it is pinned to."""
     pins = pins_of(files, reading)
-    found: list[Prepared] = []
+    prepared_files: list[Prepared] = []
     try:
-        for one in files:
-            before = regular_file(one.path)
-            form, head = named_format(one.path), _head(one.path)
-            path, folder = _literal_path(one.path)
-            found.append(
+        for entry in files:
+            before = regular_file(entry.path)
+            form, head = named_format(entry.path), _head(entry.path)
+            path, folder = _literal_path(entry.path)
+            prepared_files.append(
                 Prepared(
-                    listed=one,
+                    listed=entry,
                     path=path,
                     folder=folder,
                     form=form,
                     head=head,
                     reading=reading,
-                    pin=pins.get(one.name),
+                    pin=pins.get(entry.name),
                     stamp=stamp_of(before),
                 )
             )
     except BaseException:
-        _clear(found)
+        _clear(prepared_files)
         raise
-    return found
+    return prepared_files
 
 
 def with_engine(
@@ -254,11 +254,13 @@ class Prepared:
         self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, view: str, hashing: Hashing
     ) -> OpenedFile:
         check = {"csv": self._csv, "jsonl": self._jsonl, "parquet": self._parquet, "arrow": self._arrow}[self.form.name]
-        found = check(connection, progress, view)
+        checked_file = check(connection, progress, view)
         with told_as_ours(visible(self.known_as), self.form.name):
             if self.levels:
-                self._refuse_clash(connection.sql(str(found.scan)).columns)
-            connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS {with_levels(found.scan, self.levels)}")
+                self._refuse_clash(connection.sql(str(checked_file.scan)).columns)
+            connection.execute(
+                f"CREATE TEMP VIEW {quote_identifier(view)} AS {with_levels(checked_file.scan, self.levels)}"
+            )
             relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
             types = dict(zip(relation.columns, relation.types, strict=True))
         nested = {name: self._nested(name, str(kind)) for name, kind in types.items() if kind.id in _NESTED}
@@ -270,18 +272,18 @@ class Prepared:
             columns={name: str(kind) for name, kind in types.items()},
             digest=hashing.result,
             bytes=self.stamp[2],
-            rows=found.rows,
-            notes=found.notes if self.reading.digest else (*found.notes, LEFT_OUT),
-            first_line=found.first_line,
+            rows=checked_file.rows,
+            notes=checked_file.notes if self.reading.digest else (*checked_file.notes, LEFT_OUT),
+            first_line=checked_file.first_line,
             decimal=self.reading.decimal,
-            faults={**nested, **found.faults},
+            faults={**nested, **checked_file.faults},
             stamp=self.stamp,
             name=self.listed.name,
             view=view,
-            scan=found.scan,
+            scan=checked_file.scan,
             levels=self.levels,
-            empty=found.empty,
-            delimiter=found.delimiter,
+            empty=checked_file.empty,
+            delimiter=checked_file.delimiter,
             progress=progress,
         )
         weakref.finalize(opened, hashing.stop)

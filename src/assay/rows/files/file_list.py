@@ -59,7 +59,7 @@ def list_files(data: Paths) -> list[Listed]:
         raise PlanError("no-file", "no file is named", where="data", fix="name a file, a folder or a pattern")
     alone = [path for path in each if not os.path.isdir(path) and not _is_pattern(path)]  # noqa: PTH112
     root = _shared_folder(alone) if len(each) > 1 else ""
-    found: list[Listed] = []
+    files: list[Listed] = []
     for path in each:
         if not path:
             raise PlanError("no-file", "a path is empty", where="data", fix="name a file, a folder or a pattern")
@@ -72,28 +72,28 @@ def list_files(data: Paths) -> list[Listed]:
                 fix="fetch the file first (curl, aws s3 cp, gsutil cp), then give its path",
             )
         if os.path.isdir(path):  # noqa: PTH112
-            found += _named(_walked(path), path)
+            files += _named(_walked(path), path)
         elif _is_pattern(path):
-            found += _matched(path)
+            files += _matched(path)
         else:
-            found.append(_below(path, root) if root else Listed(path=path, name=os.path.basename(path)))  # noqa: PTH119
-        if len(found) > MOST:
+            files.append(_below(path, root) if root else Listed(path=path, name=os.path.basename(path)))  # noqa: PTH119
+        if len(files) > MOST:
             raise _too_many(path)
-    if len(each) > 1 and len({one.name for one in found}) < len(found):
-        root = _shared_folder([one.path for one in found])
-        found = [_renamed(one, root) for one in found]
-    _refuse_twice(found)
-    return sorted(found, key=lambda one: one.name)
+    if len(each) > 1 and len({one.name for one in files}) < len(files):
+        root = _shared_folder([one.path for one in files])
+        files = [_renamed(one, root) for one in files]
+    _refuse_twice(files)
+    return sorted(files, key=lambda one: one.name)
 
 
 def list_sides(*sides: Paths) -> list[list[Listed]]:
     """The files of several tables, such as predictions and truth, with names that tell them apart."""
-    found = [list_files(one) for one in sides]
-    names = [name for side in found for name in {one.name for one in side}]
+    file_lists = [list_files(one) for one in sides]
+    names = [name for side in file_lists for name in {one.name for one in side}]
     if len(set(names)) < len(names):
-        root = _shared_folder([one.path for side in found for one in side])
-        found = [[_renamed(one, root) for one in side] for side in found]
-    return found
+        root = _shared_folder([one.path for side in file_lists for one in side])
+        file_lists = [[_renamed(one, root) for one in side] for side in file_lists]
+    return file_lists
 
 
 def _each(data: Paths) -> Sequence[str | os.PathLike[str]]:
@@ -168,7 +168,7 @@ def _levels(name: str, path: str) -> dict[str, str | None]:
 
 def _walked(folder: str) -> list[str]:
     """The files of a folder and its folders, without those whose names begin with a point or an underscore."""
-    found: list[str] = []
+    paths: list[str] = []
     open_ = [folder]
     while open_:
         here = open_.pop()
@@ -181,10 +181,10 @@ def _walked(folder: str) -> list[str]:
                     raise _linked(entry.path)
                 open_.append(entry.path)
             else:
-                found.append(entry.path)
-        if len(found) > MOST:
+                paths.append(entry.path)
+        if len(paths) > MOST:
             raise _too_many(folder)
-    if not found:
+    if not paths:
         raise PlanError(
             "no-file",
             "the folder holds no files",
@@ -192,7 +192,7 @@ def _walked(folder: str) -> list[str]:
             known="names that begin with a point or an underscore are passed over",
             fix="name a folder with files in it",
         )
-    return found
+    return paths
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
@@ -305,21 +305,21 @@ def _too_many(path: str) -> PlanError:
     )
 
 
-def _refuse_twice(found: Sequence[Listed]) -> None:
+def _refuse_twice(files: Sequence[Listed]) -> None:
     """Rows must not be counted twice because a file has two names."""
-    if len(found) < 2:  # noqa: PLR2004  one file is there once
+    if len(files) < 2:  # noqa: PLR2004  one file is there once
         return
     first: dict[tuple[int, int], str] = {}
-    for one in found:
-        facts = regular_file(one.path)
-        before = first.setdefault((facts.st_dev, facts.st_ino), one.path)
-        if before is not one.path:
+    for entry in files:
+        facts = regular_file(entry.path)
+        before = first.setdefault((facts.st_dev, facts.st_ino), entry.path)
+        if before is not entry.path:
             raise PlanError(
                 "file-listed-twice",
                 "one file is meant twice",
-                where=visible(one.path),
-                found=f"it is {quoted(before)}" + (" by another name" if before != one.path else " again"),
-                known=counted(len(found), "file"),
+                where=visible(entry.path),
+                found=f"it is {quoted(before)}" + (" by another name" if before != entry.path else " again"),
+                known=counted(len(files), "file"),
                 fix="name every file once",
             )
 

@@ -298,10 +298,10 @@ def confirm_magic(path: str, form: Format, head: bytes) -> None:
     )
 
 
-def no_rows(where: str, found: str) -> RowsError:
+def no_rows(where: str, content: str) -> RowsError:
     """The error for a file without rows."""
     return RowsError(
-        "no-rows", "the file holds no rows", where=where, found=found, fix="give a file with at least one row"
+        "no-rows", "the file holds no rows", where=where, found=content, fix="give a file with at least one row"
     )
 
 

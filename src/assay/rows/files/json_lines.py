@@ -92,7 +92,7 @@ def describe(text: Text, path: str, connection: duckdb.DuckDBPyConnection) -> De
 
 def _scan(text: Text) -> tuple[int, int, tuple[str, ...]]:
     rows, line, offset, longest = 0, 1, 0, 0
-    held, wrong = Trouble(), Trouble()
+    blank_lines, wrong = Trouble(), Trouble()
     for block in text:
         if text.bom:
             raise RowsError(
@@ -108,13 +108,13 @@ def _scan(text: Text) -> tuple[int, int, tuple[str, ...]]:
         if b"\n\n" in data or (b"\r" in data and b"\n\r\n" in data):
             for number, content in enumerate(block.split(b"\n")[:lines], start=line):
                 if not content.strip(b"\r"):
-                    held.add(number)
+                    blank_lines.add(number)
                 else:
                     rows += 1
-                    wrong, held = wrong.joined(held), Trouble()
+                    wrong, blank_lines = wrong.joined(blank_lines), Trouble()
         else:
             rows += lines
-            wrong, held = wrong.joined(held), Trouble()
+            wrong, blank_lines = wrong.joined(blank_lines), Trouble()
         line += lines
         offset += len(block)
         longest = max(longest, len(block))
@@ -272,12 +272,16 @@ class _Columns:
         huge = self._huge() if self.odd else {}
         kinds_of: dict[str, str] = {}
         faults: dict[str, Fault] = {}
-        for name, found in seen.items():
-            kind, fault = self._judge(name, found, huge.get(name, 0))
+        for name, column_kinds in seen.items():
+            kind, fault = self._judge(name, column_kinds, huge.get(name, 0))
             kinds_of[name] = kind
             if fault:
                 faults[name] = fault
-        return kinds_of, faults, frozenset(name for name, found in seen.items() if not found - {None, "NULL"})
+        return (
+            kinds_of,
+            faults,
+            frozenset(name for name, column_kinds in seen.items() if not column_kinds - {None, "NULL"}),
+        )
 
     def _judge(self, name: str, found: set[str | None], digits: int) -> tuple[str, Fault | None]:
         kinds = {str(kind) for kind in found - {None, "NULL"}}
@@ -356,16 +360,16 @@ class _Columns:
 
     def _mixed(self, name: str) -> RowsError:
         groups = {"a whole number": _WHOLE, **{word: {kind} for kind, word in _WORDS.items()}}
-        found = {}
+        lines_by_kind = {}
         for word, kinds in groups.items():
             lines = self._where(name, f"kind IN ({', '.join(map(quote_literal, sorted(kinds)))})")
             if lines.count:
-                found[word] = lines
+                lines_by_kind[word] = lines
         return RowsError(
             "mixed-types-in-column",
             f"column {quoted(name)} mixes kinds of values",
             where=f"{self.text.where}, column {quoted(name)}",
-            found="; ".join(f"{word} in {lines.lines()}" for word, lines in found.items()),
+            found="; ".join(f"{word} in {lines.lines()}" for word, lines in lines_by_kind.items()),
             fix="write every value of the column in one way: all numbers, or all text in quotes",
         )
 

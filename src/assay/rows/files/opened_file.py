@@ -266,13 +266,13 @@ def locate(
         name = home.table.called or home.table.name
         return [(row if isinstance(row, (Row, Unplaced, Index)) else Row(row, name), values) for row, values in first]
     if opened.parts:
-        found: list[tuple[int, dict[str, object]]] = []
+        rows: list[tuple[int, dict[str, object]]] = []
         for part in opened.parts:
-            rest = locate(part, predicate, columns, limit - len(found), renamed)
-            found += [(Row(row, part.name), values) for row, values in rest]
-            if len(found) >= limit:
+            rest = locate(part, predicate, columns, limit - len(rows), renamed)
+            rows += [(Row(row, part.name), values) for row, values in rest]
+            if len(rows) >= limit:
                 break
-        return found
+        return rows
     number = next(name for name in _fresh("row") if name.lower() not in {c.lower() for c in opened.columns})
     named = "".join(
         f", {quote_identifier(own)} AS {quote_identifier(name)}" for name, own in (renamed or {}).items() if own != name
@@ -367,13 +367,13 @@ def _demand_numbers(opened: OpenedFile, column: str, wrong: str, known: str) -> 
         raise _not_numeric(opened, column, f"{shown}{more}", known, count)
 
 
-def _not_numeric(opened: OpenedFile, column: str, found: str, known: str, count: int | None = None) -> RowsError:
+def _not_numeric(opened: OpenedFile, column: str, finding: str, known: str, count: int | None = None) -> RowsError:
     some = f"{counted(count, 'value')} of column {quoted(column)} cannot be read as a number" if count else None
     return RowsError(
         "column-not-numeric",
         some or f"column {quoted(column)} must hold numbers",
         where=f"{visible(opened.path)}, column {quoted(column)}",
-        found=found,
+        found=finding,
         known=known,
         fix='correct the values; if the file writes 0,95 state decimal=","; leave a field empty for a missing value',
     )

@@ -24,12 +24,12 @@ SOURCE = "assay_source"
 _PARQUET, _ARROW, _END_OF_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
-def _truncated(where: str, what: str, found: str) -> RowsError:
+def _truncated(where: str, what: str, finding: str) -> RowsError:
     return RowsError(
         "file-truncated",
         f"this is not a complete {what} file",
         where=where,
-        found=found,
+        found=finding,
         fix="copy or write the file again; writers put the end there last, when all rows are in",
     )
 

@@ -45,15 +45,15 @@ _PLACE: Final = "place"
 def match_in_duckdb(models: Mapping[str, Model], limits: Limits, *, kept: bool, unmatched: Unmatched) -> MatchedModels:
     """Every model's table joined in DuckDB; with `kept`, the joined rows are stored once for several questions."""
     inputs, truths = _inputs(models)
-    every = [*inputs.values(), *dict.fromkeys(truths.values())]
-    found: list[tuple[ModelTable, ...]] = []
+    all_inputs = [*inputs.values(), *dict.fromkeys(truths.values())]
+    table_sets: list[tuple[ModelTable, ...]] = []
     named: dict[str, str] = {}
 
     def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
-        places = {one.view: place for place, one in enumerate(every)}
+        places = {one.view: place for place, one in enumerate(all_inputs)}
 
         def choose(columns: Sequence[Sequence[str]]) -> list[Mapping[str, Use]]:
-            uses: list[dict[str, Use]] = [{} for _ in every]
+            uses: list[dict[str, Use]] = [{} for _ in all_inputs]
             for name, model in models.items():
                 own = places[inputs[name].view]
                 if name not in truths:
@@ -61,30 +61,30 @@ def match_in_duckdb(models: Mapping[str, Model], limits: Limits, *, kept: bool, 
                     continue
                 sides = own, places[truths[name].view]
                 choice = ColumnChoice(
-                    names=[columns[i] for i in sides], where=[every[i].called for i in sides], by=model.by
+                    names=[columns[i] for i in sides], where=[all_inputs[i].called for i in sides], by=model.by
                 )
                 model.wide.over(choice.take)
                 for side, more in zip(sides, choice.uses(model.wide), strict=True):
                     uses[side] |= more
             return list(uses)
 
-        opened = load_inputs(every, connection, choose)
+        opened = load_inputs(all_inputs, connection, choose)
         tables = tuple(
             _table(name, place, model, [opened[places[side.view]] for side in _sides(name, inputs, truths)], unmatched)
             for place, (name, model) in enumerate(models.items())
         )
-        found.append(tables)
+        table_sets.append(tables)
         check_joinable(tables)
         return _joined(tables, list(models.values()), named, kept=kept)
 
-    opened = with_inputs(every, limits, work)
+    opened = with_inputs(all_inputs, limits, work)
 
     def source(roles: Roles) -> FrameSource:
         made = of_opened(opened, roles)
         return replace(made, names={**named, **made.names})
 
     query = f"SELECT {FIT}, count(*) FROM {quote_identifier(opened.view)} GROUP BY {FIT}"  # noqa: S608
-    return MatchedModels(tables=found[0], source=source, fetch=lambda: opened.fetch(query), close=opened.close)
+    return MatchedModels(tables=table_sets[0], source=source, fetch=lambda: opened.fetch(query), close=opened.close)
 
 
 def _inputs(models: Mapping[str, Model]) -> tuple[dict[str, Input], dict[str, Input]]:
@@ -147,14 +147,14 @@ def _table(name: str, place: int, model: Model, homes: Sequence[OpenedFile], unm
 def _joined(tables: Sequence[ModelTable], models: Sequence[Model], named: dict[str, str], *, kept: bool) -> OpenedFile:
     query, columns = join_models(tables, models)
     named |= {name: one.source.names.get(column, column) for name, (one, column) in columns.items()}
-    every = [cast("OpenedFile", one.source.opened) for one in tables]
+    opened_files = [cast("OpenedFile", one.source.opened) for one in tables]
     homes = {
         name: Home(table=cast("OpenedFile", one.source.opened), column=named[name], matched="true")
         for name, (one, _) in columns.items()
     }
     where = "; ".join(one.source.where for one in tables)
-    form = " and ".join(sorted({opened.format for opened in every}))
-    connection = every[0].connection
+    form = " and ".join(sorted({opened.format for opened in opened_files}))
+    connection = opened_files[0].connection
     with told_as_ours(where, form):
         connection.execute(f"CREATE TEMP {'TABLE' if kept else 'VIEW'} {quote_identifier(VIEW)} AS {query}")
         relation = connection.sql(f"SELECT * FROM {quote_identifier(VIEW)}")  # noqa: S608
@@ -166,12 +166,12 @@ def _joined(tables: Sequence[ModelTable], models: Sequence[Model], named: dict[s
         format=form,
         columns=types,
         digest=str,
-        bytes=sum(opened.bytes for opened in every),
+        bytes=sum(opened.bytes for opened in opened_files),
         rows=None,  # as many as the first model has, unless something does not match
         notes=(),
         first_line=1,
-        decimal=every[0].decimal,
-        parts=tuple(part for opened in every for part in opened.parts or (opened,)),
+        decimal=opened_files[0].decimal,
+        parts=tuple(part for opened in opened_files for part in opened.parts or (opened,)),
         homes=homes,
     )
 

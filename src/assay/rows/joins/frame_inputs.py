@@ -61,20 +61,20 @@ def load_frame(
         require(name, names, called)
     refuse_duplicates(list(uses), called)
     try:
-        held = _from_mapping(data, uses) if isinstance(data, Mapping) else _from_frame(data, uses, called)
+        registration = _from_mapping(data, uses) if isinstance(data, Mapping) else _from_frame(data, uses, called)
     except AssayError:
         raise
     except Exception as error:
         raise engine_failure(error, called) from error
-    chosen = ", ".join(f"{sql} AS {quote_identifier(name)}" for name, sql in held.columns.items())
+    chosen = ", ".join(f"{sql} AS {quote_identifier(name)}" for name, sql in registration.columns.items())
     home = f"{view}_held"
     with told_as_ours(called, FRAME):
-        connection.register(home, held.data)
+        connection.register(home, registration.data)
         connection.execute(
-            f"CREATE TEMP {'TABLE' if held.once else 'VIEW'} {quote_identifier(view)} AS"  # noqa: S608
+            f"CREATE TEMP {'TABLE' if registration.once else 'VIEW'} {quote_identifier(view)} AS"  # noqa: S608
             f" SELECT {chosen} FROM {quote_identifier(home)}"
         )
-        if held.once:
+        if registration.once:
             connection.unregister(home)
         relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
         types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
@@ -92,8 +92,8 @@ def load_frame(
         first_line=1,
         view=view,
         called=called,
-        ordered=held.ordered,
-        indexed=held.ordered,
+        ordered=registration.ordered,
+        indexed=registration.ordered,
     )
 
 

@@ -87,13 +87,13 @@ def load_inputs(
 ) -> list[OpenedFile]:
     """Open all inputs; `choose` says, of the columns of each, which are asked for and for what."""
     pending: list[Pending] = []
-    total, before = sum(one.bytes for one in inputs), 0
+    total, before = sum(input_table.bytes for input_table in inputs), 0
     try:
-        for one in inputs:
-            pending.append(one.begin(connection, onward(progress, before, total)))
-            before += one.bytes
-        uses = choose([one.columns for one in pending])
-        return [one.load(use) for one, use in zip(pending, uses, strict=True)]
+        for input_table in inputs:
+            pending.append(input_table.begin(connection, onward(progress, before, total)))
+            before += input_table.bytes
+        uses = choose([input_table.columns for input_table in pending])
+        return [input_table.load(use) for input_table, use in zip(pending, uses, strict=True)]
     except BaseException:
         for table in pending:
             table.close()
@@ -238,13 +238,13 @@ def duckdb_table(opened: OpenedFile, by: Sequence[str]) -> JoinTable:
     ]
     view = quote_identifier(opened.view)
 
-    def places(one: Id | None) -> list[int]:
+    def places(row_id: Id | None) -> list[int]:
         if not by:
             return []
-        if one is None:
+        if row_id is None:
             empty = " OR ".join(f"{quote_identifier(name)} IS NULL" for name in by)
             return [row for row, _ in locate(opened, empty, by)]
-        texts = [str(part).lower() if isinstance(part, bool) else str(part) for part in one]
+        texts = [str(part).lower() if isinstance(part, bool) else str(part) for part in row_id]
         same = " AND ".join(
             f"CAST({quote_identifier(name)} AS VARCHAR) = {quote_literal(text)}"
             for name, text in zip(by, texts, strict=True)

@@ -102,23 +102,23 @@ def ids_differ(column: str, kinds: Sequence[str], where: Sequence[str]) -> RowsE
     )
 
 
-def shown_id(one: Id) -> str:
+def shown_id(row_id: Id) -> str:
     """An id as an error shows it.
 
     >>> shown_id(("a",)), shown_id(("north", 7))
     ('"a"', '("north", 7)')
     """
-    each = [quoted(part) for part in one]
+    each = [quoted(part) for part in row_id]
     return each[0] if len(each) == 1 else f"({', '.join(each)})"
 
 
-def hashed_id(one: Id) -> str:
+def hashed_id(row_id: Id) -> str:
     """An id as an error shows it to anybody: ids are told apart, and cannot be guessed without the key.
 
     >>> hashed_id(("a",)) == hashed_id(("a",)), hashed_id(("1",)) == hashed_id((1,)), len(hashed_id(("a",)))
     (True, False, 13)
     """
-    parts = "".join(f"{type(part).__name__} {len(str(part))} {part}" for part in one)
+    parts = "".join(f"{type(part).__name__} {len(str(part))} {part}" for part in row_id)
     return f"#{hashlib.blake2b(parts.encode('utf-8', 'surrogatepass'), key=_key(), digest_size=6).hexdigest()}"
 
 
@@ -153,12 +153,12 @@ def _duplicate_ids(  # noqa: PLR0917  the facts, and two ways to tell them
     shown: Callable[[Id], str],
     also: str,
 ) -> RowsError:
-    found = "; ".join(f"{shown(one)} {places(at)}".rstrip() for one, at in first.items())
+    examples = "; ".join(f"{shown(one)} {places(at)}".rstrip() for one, at in first.items())
     return RowsError(
         "duplicate-id",
         f"{counted(ids, 'id')} {'stands' if ids == 1 else 'stand'} in more than one row, {rows:,} rows in all",
         where=where,
-        found=found + (f" and {ids - len(first):,} more" if ids > len(first) else ""),
+        found=examples + (f" and {ids - len(first):,} more" if ids > len(first) else ""),
         known="every row has an id of its own",
         fix=f"keep one row of each id, or name further columns that tell the rows apart: id=['case', 'reader']{also}",
     )

@@ -171,15 +171,15 @@ class MatchedModels:
     def check_rows(self, fits: Sequence[tuple[int, int]] | None = None) -> None:
         """Check that every id stands once in every table with the same truth, subject and weight."""
         fits = [(int(fault), int(rows)) for fault, rows in self.fetch()] if fits is None else fits
-        sizes = [one.table.size() for one in self.tables]
+        sizes = [model_table.table.size() for model_table in self.tables]
         rows = sum(number for _, number in fits)
         if not sizes[0]:
             raise no_rows(self.tables[0].source.where)
         if any(fault for fault, _ in fits) or any(rows != size for size in sizes):
             raise find_mismatch(self.tables) or ArithmeticError("rows do not match, and nothing is wrong with them")
-        for one in self.tables:
-            if one.source.opened is not None:
-                one.source.opened.confirm(rows)
+        for model_table in self.tables:
+            if model_table.source.opened is not None:
+                model_table.source.opened.confirm(rows)
 
     def digest(self) -> str:
         """The digest of ids and truth, which every model has."""
@@ -208,19 +208,24 @@ def join_models(tables: Sequence[ModelTable], models: Sequence[Model]) -> tuple[
     """The SQL text of the join, and which column of which model each of its columns is."""
     homes: dict[str, tuple[ModelTable, str]] = {}
     chosen: list[str] = []
-    for place, (one, model) in enumerate(zip(tables, models, strict=True)):
-        for name, column, number in _columns(one.source, columns_of(place, model.roles)):
+    for place, (model_table, model) in enumerate(zip(tables, models, strict=True)):
+        for name, column, number in _columns(model_table.source, columns_of(place, model.roles)):
             if name not in homes:
-                homes[name] = one, column
+                homes[name] = model_table, column
                 alias = f"t{place}"
-                chosen.append(f"{one.number(column, alias) if number else one.sql(column, alias)} AS {name}")
+                chosen.append(
+                    f"{model_table.number(column, alias) if number else model_table.sql(column, alias)} AS {name}"
+                )
     first = tables[0]
     lost = " OR ".join(f"t{place}.{HERE} IS NULL OR t{place}.{ID}0 IS NULL" for place in range(len(tables)))
     wrong = " OR ".join(
-        first.differ(one, what, f"t{i}") for i, one in enumerate(tables) if i for what in first.compared()
+        first.differ(model_table, what, f"t{i}")
+        for i, model_table in enumerate(tables)
+        if i
+        for what in first.compared()
     )
     fit = f"CAST(CASE WHEN {lost} THEN 2 WHEN {wrong} THEN 1 ELSE 0 END AS TINYINT) AS {FIT}"
-    return full_join([one.table for one in tables], [*chosen, fit, f"t0.{ID}0 AS {ID}0"]), homes
+    return full_join([model_table.table for model_table in tables], [*chosen, fit, f"t0.{ID}0 AS {ID}0"]), homes
 
 
 def _columns(source: FrameSource, target: Roles) -> Iterator[tuple[str, str, bool]]:
@@ -238,12 +243,12 @@ def _columns(source: FrameSource, target: Roles) -> Iterator[tuple[str, str, boo
 
 def find_mismatch(tables: Sequence[ModelTable]) -> AssayError | None:
     """What is wrong with rows that did not match."""
-    for one in tables:
-        if lacking := count_missing_ids(one.table):
-            return model_without_ids(lacking, one.model, one.source.where)
-    for one in tables:
-        if (doubled := find_duplicate_ids(one.table, LISTED)[0]).count:
-            return model_duplicate_ids(one.rows, doubled)
+    for model_table in tables:
+        if lacking := count_missing_ids(model_table.table):
+            return model_without_ids(lacking, model_table.model, model_table.source.where)
+    for model_table in tables:
+        if (doubled := find_duplicate_ids(model_table.table, LISTED)[0]).count:
+            return model_duplicate_ids(model_table.rows, doubled)
     first = tables[0]
     for other in tables[1:]:
         kinds = first.table.kinds != other.table.kinds
@@ -255,8 +260,10 @@ def find_mismatch(tables: Sequence[ModelTable]) -> AssayError | None:
             return different_rows(first.rows, other.rows, *lone, kinds=kinds)
         for what in first.compared():
             values = [
-                one.value(what, alias) if what == "weight" else one.sql(str(one.column(what)), alias)
-                for one, alias in ((first, "t0"), (other, "t1"))
+                model_table.value(what, alias)
+                if what == "weight"
+                else model_table.sql(str(model_table.column(what)), alias)
+                for model_table, alias in ((first, "t0"), (other, "t1"))
             ]
             differ = first.differ(other, what, "t1")
             wrong, rows = find_differences(first.table, other.table, differ, values, LISTED)

@@ -54,11 +54,11 @@ def opened_cut(opened: Callable[[Roles], Source], roles: Roles) -> Source:
         ),
         cuts,
     )
-    found = opened(wide)
+    wide_source = opened(wide)
     try:
-        source = sound(found, "any", single=False, drop=False)[0]
+        source = sound(wide_source, "any", single=False, drop=False)[0]
     except BaseException:
-        found.close()
+        wide_source.close()
         raise
     if isinstance(source, ArraySource):  # pragma: no cover  cuts are asked of files and frames
         raise TypeError

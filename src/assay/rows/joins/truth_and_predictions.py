@@ -104,9 +104,9 @@ def _on_cluster(
     from assay.rows.spark.spark_frames import joined_on_cluster
 
     both: tuple[Any, Any] = (data, truth_data)
-    given = [one[0] if isinstance(one, (list, tuple)) and len(one) == 1 else one for one in both]
-    for one, name in zip(given, ("data", "truth_data"), strict=True):
-        if is_database(one):
+    given = [table[0] if isinstance(table, (list, tuple)) and len(table) == 1 else table for table in both]
+    for table, name in zip(given, ("data", "truth_data"), strict=True):
+        if is_database(table):
             raise PlanError(
                 "role-clash",
                 f"a cluster is named, but {name} is a database, which the cluster does not read",
@@ -114,7 +114,7 @@ def _on_cluster(
                 fix="leave the engine out: the rows of the table are then fetched and joined on this machine;"
                 " or export the table to Parquet where the cluster reads it",
             )
-        demand_one_path(one, limits, where=name)
+        demand_one_path(table, limits, where=name)
     return joined_on_cluster(
         given[0], given[1], roles, by, reading=reading or Reading(), engine=engine, unmatched=unmatched
     )

@@ -96,21 +96,21 @@ def held_columns(
         rows, *letters = map(int, frame.selectExpr("count(*)", *texts).collect()[0])
     width = _WIDE * (len(labelled) + len(numbers)) + sum(letters) / max(rows, 1)
     own = [name for name, shown in source.names.items() if shown == SLICE]
-    every = [f"`{name}`" for name in (*labelled, *numbers)]
-    chosen = [*every[: len(labelled)], *(f"CAST({name} AS DOUBLE)" for name in every[len(labelled) :])]
+    quoted_names = [f"`{name}`" for name in (*labelled, *numbers)]
+    chosen = [*quoted_names[: len(labelled)], *(f"CAST({name} AS DOUBLE)" for name in quoted_names[len(labelled) :])]
     named = [f"{sql} AS k{place}" for place, sql in enumerate(chosen)]
     coding = [_Coding() for _ in labelled]
     reals = [np.empty(rows, dtype=np.float64) for _ in numbers]
     at = 0
-    for table in parts(frame, named, own[:1] or every, rows=rows, width=width, where=source.where):
-        for column, one in zip(table.columns, coding, strict=False):
-            one.add(column)
+    for table in parts(frame, named, own[:1] or quoted_names, rows=rows, width=width, where=source.where):
+        for column, coder in zip(table.columns, coding, strict=False):
+            coder.add(column)
         for held, column in zip(reals, table.columns[len(labelled) :], strict=True):
             held[at : at + len(table)] = column.to_numpy()
         at += len(table)
     if source.opened is not None:
         source.opened.confirm(rows + source.dropped)
-    return [one.done() for one in coding], reals
+    return [coder.done() for coder in coding], reals
 
 
 class _Coding:

@@ -43,13 +43,13 @@ def told_as_ours(where: str) -> Iterator[None]:
 
 
 def _ours(error: Exception, where: str) -> AssayError:  # noqa: PLR0911  one for each condition
-    text, found = str(error), reason(error)
+    text, finding = str(error), reason(error)
     if "[PATH_NOT_FOUND]" in text:
         return PlanError(
             "no-file",
             "the cluster finds no such path",
             where=where,
-            found=found,
+            found=finding,
             fix="give a path that the driver and every worker can read, such as hdfs://, s3a:// or a shared folder",
         )
     if "MALFORMED_CSV_RECORD" in text or "MALFORMED_RECORD_IN_PARSING" in text:
@@ -57,7 +57,7 @@ def _ours(error: Exception, where: str) -> AssayError:  # noqa: PLR0911  one for
             "ragged-row",
             "a row does not fit the header",
             where=where,
-            found=next((visible(m[0]) for m in _CONDITION.finditer(text) if "MALFORMED" in m[0]), found),
+            found=next((visible(m[0]) for m in _CONDITION.finditer(text) if "MALFORMED" in m[0]), finding),
             fix='write every row with the fields of the header; put a field that holds a quote in quotes: "a ""b"" c"',
         )
     if "Unescaped quote" in text:
@@ -72,33 +72,33 @@ def _ours(error: Exception, where: str) -> AssayError:  # noqa: PLR0911  one for
             "engine-failed",
             "a worker does not find the file that the driver sees",
             where=where,
-            found=found,
+            found=finding,
             fix="give a path that every worker can read, such as hdfs://, s3a:// or a shared folder",
         )
     if "[PACKAGE_NOT_INSTALLED]" in text or "[UNSUPPORTED_PACKAGE_VERSION]" in text:
-        return missing_extra("spark", "Spark needs another package", found=found)
+        return missing_extra("spark", "Spark needs another package", found=finding)
     if "FAILED_READ_FILE" in text or "CANNOT_READ_FILE_FOOTER" in text:
         causes = _CAUSE.findall(text)
         return RowsError(
             "file-unreadable",
             "the cluster cannot read the file in its format",
             where=where,
-            found=visible(": ".join(causes[-1])) if causes else found,
+            found=visible(": ".join(causes[-1])) if causes else finding,
             fix="copy or write the file again",
         )
     return EngineError(
-        "engine-failed", "Spark could not run the query", where=where, found=found, fix="see what Spark says"
+        "engine-failed", "Spark could not run the query", where=where, found=finding, fix="see what Spark says"
     )
 
 
 def rows_changed(where: str, *sizes: int) -> EngineError:
     """The error for rows that an engine does not give alike each time it is asked."""
-    found = [counted(size, "row") for size in sorted(set(sizes))]
+    row_counts = [counted(size, "row") for size in sorted(set(sizes))]
     return EngineError(
         "engine-failed",
         "the rows are not the same each time they are read",
         where=where,
-        found=f"{found[0]} and {found[-1]}" if len(found) > 1 else "",
+        found=f"{row_counts[0]} and {row_counts[-1]}" if len(row_counts) > 1 else "",
         fix="write them to a file or table first, so that nothing changes while they are counted",
     )
 

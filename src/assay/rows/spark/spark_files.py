@@ -131,7 +131,7 @@ def _csv(spark: Any, known_as: str, place: str, form: Format, reading: Reading) 
     where = visible(known_as)
     lines = spark.read.option("lineSep", "\n").text(place)
     header = _header(lines, Text(known_as, form, reading))
-    found = _checked(lines, header, where)
+    counts = _checked(lines, header, where)
     options = {
         "header": True,
         "enforceSchema": False,  # else a file whose header names other columns would be read as if it named these
@@ -143,16 +143,16 @@ def _csv(spark: Any, known_as: str, place: str, form: Format, reading: Reading) 
         "unescapedQuoteHandling": "RAISE_ERROR",
         "nullValue": _NOTHING,
         "emptyValue": "",
-        "multiLine": bool(found["folded"]),  # only then, because such a file cannot be read in pieces
+        "multiLine": bool(counts["folded"]),  # only then, because such a file cannot be read in pieces
     }
     schema = ", ".join(f"{_name(name)} string" for name in header.names)
-    slow = ("line breaks inside quotes: each file is read by one worker",) if found["folded"] else ()
+    slow = ("line breaks inside quotes: each file is read by one worker",) if counts["folded"] else ()
     return SparkFile(
         frame=spark.read.options(**options).schema(schema).csv(place),
         path=known_as,
         format="csv",
         notes=(*header.notes, *slow),
-        rows=None if found["folded"] else found["lines"] - found["files"],
+        rows=None if counts["folded"] else counts["lines"] - counts["files"],
         max_rows=reading.max_rows,
         decimal=reading.decimal,
     )
@@ -250,12 +250,12 @@ def _jsonl(
     )
 
 
-def _type(name: str, found: set[str | None], lines: Any, where: str) -> str:  # noqa: ANN401
+def _type(name: str, column_types: set[str | None], lines: Any, where: str) -> str:  # noqa: ANN401
     """The one type of a column of JSON; numbers with and without a fraction are both numbers."""
-    if found == {None}:
+    if column_types == {None}:
         first = lines.selectExpr("json_object_keys(value)").head()[0]
         raise missing_column(name, first or (), where)
-    kinds = {(kind or "VOID").partition("(")[0].partition("<")[0] for kind in found} - {"VOID"}
+    kinds = {(kind or "VOID").partition("(")[0].partition("<")[0] for kind in column_types} - {"VOID"}
     kinds = {"DOUBLE" if kind in ("DECIMAL", "FLOAT") else kind for kind in kinds}
     if kinds & {"OBJECT", "ARRAY"}:
         raise nested_column(where, f"column {quoted(name)}", "lists or objects")

@@ -39,15 +39,15 @@ def from_spark(
     names = [field.name for field in fields.values()]
 
     def column(name: object, fit: set[str], code: str, known: str) -> str:
-        found = require(str(name), names, where)
-        if names.count(found) > 1:
-            raise repeated_column(found, names.count(found), where)
-        alias = f"c{names.index(found)}"
+        column_name = require(str(name), names, where)
+        if names.count(column_name) > 1:
+            raise repeated_column(column_name, names.count(column_name), where)
+        alias = f"c{names.index(column_name)}"
         kind = _kind(fields[alias].dataType)
         if kind not in fit:
             raise RowsError(
                 "column-not-scalar" if kind in _NESTED else code,
-                f"column {quoted(found)} is of Spark's type {kind}",
+                f"column {quoted(column_name)} is of Spark's type {kind}",
                 where=where,
                 known=known,
                 fix="give another column, or cast this one",
@@ -158,9 +158,9 @@ def join_frames(
 
     plain = [PlainFrame(frame, called) for frame, called in zip(frames, where, strict=True)]
     kinds = [[side.kind_of_id(name) for name in by] for side in plain]
-    held = SparkFrames([side.native for side in plain], " and ".join(where))
+    spark_frames = SparkFrames([side.native for side in plain], " and ".join(where))
     tables = [
-        held.table(place, [side.column(name) for name in by], kinds[place], side.where, None)
+        spark_frames.table(place, [side.column(name) for name in by], kinds[place], side.where, None)
         for place, side in enumerate(plain)
     ]
     check_kinds(tables, by)
@@ -171,7 +171,7 @@ def join_frames(
         for place, (side, column) in enumerate(choice.chosen.values())
     ]
     join = count_matches(tables, by, unmatched)
-    return held.query(full_join(tables, columns, how="INNER")).toDF(*choice.chosen), named, join
+    return spark_frames.query(full_join(tables, columns, how="INNER")).toDF(*choice.chosen), named, join
 
 
 def _of_predictions(roles: Roles) -> list[str]:

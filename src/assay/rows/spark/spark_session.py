@@ -93,9 +93,9 @@ def _places(engine: str) -> tuple[str, list[tuple[str, int]]]:
     """The scheme and the hosts with ports; what stands behind a slash may be a token and is never shown."""
     scheme, _, rest = engine.partition("://")
     places = []
-    for one in rest.partition("/")[0].split(","):
+    for address in rest.partition("/")[0].split(","):
         try:
-            parts = urlsplit(f"//{one}")
+            parts = urlsplit(f"//{address}")
             host, port = parts.hostname, parts.port
         except ValueError:
             host = port = None
@@ -103,7 +103,7 @@ def _places(engine: str) -> tuple[str, list[tuple[str, int]]]:
             raise PlanError(
                 "option-unknown",
                 "the engine's address names no host",
-                found=quoted(f"{scheme}://{one}"),
+                found=quoted(f"{scheme}://{address}"),
                 known="spark://HOST:7077, sc://HOST:15002",
                 fix="correct the address",
             )
@@ -115,10 +115,10 @@ def _needed(module: str) -> Any:  # noqa: ANN401  pyspark is optional, so its ty
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # about versions of pandas, which is not used here
-            found = import_module(module)
+            loaded_module = import_module(module)
             with suppress(ImportError):
                 import_module("pyspark.testing.utils")  # asked for by pyspark itself later on, when it would warn again
-            return found
+            return loaded_module
     except ImportError as error:
         raise missing_extra("spark", "counting on Spark needs pyspark", found=visible(error)) from None
 
@@ -149,12 +149,12 @@ def _knock(places: list[tuple[str, int]], address: str) -> str:
     raise _absent(address, visible(problem)) from None
 
 
-def _absent(address: str, found: str) -> EngineError:
+def _absent(address: str, finding: str) -> EngineError:
     return EngineError(
         "engine-failed",
         f"no Spark cluster answers at {address}",
         where=address,
-        found=found,
+        found=finding,
         fix="start the cluster, or correct the address (a master is spark://HOST:7077, a Connect server "
         "sc://HOST:15002); its version must fit the installed pyspark",
     )
@@ -262,10 +262,10 @@ class _Java:
         """End the process if what is at the address turns it down or does not answer, and so is no master."""
         end = float("inf")
         while not done.wait(0.2):
-            told = self._chatter()
-            if end == float("inf") and "Setting Spark log level" in told:  # the first thing an application says
+            log_text = self._chatter()
+            if end == float("inf") and "Setting Spark log level" in log_text:  # the first thing an application says
                 end = time.monotonic() + REGISTER
-            if time.monotonic() > end or told.count("Failed to connect to master") >= masters:
+            if time.monotonic() > end or log_text.count("Failed to connect to master") >= masters:
                 self._gateway.proc.kill()
                 return
 

@@ -53,10 +53,10 @@ def missing_by(split: SplitRows, columns: Sequence[str], by: str) -> dict[Label 
     values = ", ".join(f"count({_value(split, column)})" for column in columns)
     check_scalar(split.opened, by)
     query = f"SELECT {quote_identifier(by)}, count(*), {values} FROM rows GROUP BY 1"  # noqa: S608  quoted
-    found = {}
+    missing_counts = {}
     for label, rows, *there in split.opened.fetch(query):
-        found[label] = int(rows), {c: int(rows) - int(n) for c, n in zip(columns, there, strict=True)}
-    return found
+        missing_counts[label] = int(rows), {c: int(rows) - int(n) for c, n in zip(columns, there, strict=True)}
+    return missing_counts
 
 
 def outside(split: SplitRows, ranges: dict[str, tuple[float, float]]) -> tuple[dict[str, int], int]:

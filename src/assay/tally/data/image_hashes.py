@@ -36,17 +36,17 @@ def near_pictures(
 ) -> Near:
     """Rows whose picture differs from one of the other data set in so many of 64 bits at most."""
     (ours, names), (theirs, others) = (_hashed(one, column, folder, naming) for one in (mine, other))
-    found: dict[Key, Pair] = {}
+    near_pairs: dict[Key, Pair] = {}
     if not len(theirs):
-        return gathered(found, whole=True)
+        return gathered(near_pairs, whole=True)
     block = max(1, BLOCK // len(theirs))
     for start in range(0, len(ours), block):
         apart = np.bitwise_count(ours[start : start + block, None] ^ theirs[None, :])
         nearest = apart.argmin(axis=1)
         for i, j in enumerate(nearest.tolist()):
             if apart[i, j] <= distance:
-                found[start + i] = (names[start + i], others[j], 1 - int(apart[i, j]) / BITS)
-    return gathered(found, whole=True)
+                near_pairs[start + i] = (names[start + i], others[j], 1 - int(apart[i, j]) / BITS)
+    return gathered(near_pairs, whole=True)
 
 
 def _hashed(split: SplitRows, column: str, folder: Path, naming: Naming | None) -> tuple[Words, list[str]]:
@@ -57,11 +57,11 @@ def _hashed(split: SplitRows, column: str, folder: Path, naming: Naming | None) 
     broken: list[str] = []
     for some in batches(split, f"SELECT {path}, {id_} FROM rows WHERE {path} IS NOT NULL"):  # noqa: S608  quoted
         for place, name in some:
-            found = picture_hash(folder, str(place))
-            if isinstance(found, str):
-                broken.append(f"{place}: {found}")
+            hash_or_fault = picture_hash(folder, str(place))
+            if isinstance(hash_or_fault, str):
+                broken.append(f"{place}: {hash_or_fault}")
                 continue
-            words.append(found)
+            words.append(hash_or_fault)
             names.append("" if naming is None else naming.named(name))
     if broken:
         raise RowsError(

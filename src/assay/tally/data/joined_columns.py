@@ -37,10 +37,10 @@ def beside(
     connection = mine.opened.connection
     connection.register("assay_beside", plain)
     try:
-        found = mine.opened.fetch(
+        joined_rows = mine.opened.fetch(
             f"SELECT {', '.join(names)}, count(*) FROM (SELECT {halves}, {here} FROM rows) "  # noqa: S608  quoted
             "JOIN assay_beside USING (low, high) GROUP BY ALL"
         )
     finally:
         connection.unregister("assay_beside")
-    return {tuple(row[:-1]): int(row[-1]) for row in found}
+    return {tuple(row[:-1]): int(row[-1]) for row in joined_rows}

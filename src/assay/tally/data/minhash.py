@@ -48,10 +48,10 @@ def shingles(texts: Sequence[str]) -> tuple[Words, Places]:
     starts = np.concatenate([[0], np.cumsum(padded)[:-1]]) if len(texts) else np.zeros(0, dtype=np.int64)
     before = np.concatenate([[0], np.cumsum(counts)[:-1]]) if len(texts) else starts
     at = np.arange(int(counts.sum())) - np.repeat(before, counts) + np.repeat(starts, counts)
-    found = np.full(len(at), 14695981039346656037, dtype=np.uint64)
+    hashes = np.full(len(at), 14695981039346656037, dtype=np.uint64)
     for step in range(SHINGLE):
-        found = (found ^ body[at + step]) * _PRIME
-    return mixed(found), owner
+        hashes = (hashes ^ body[at + step]) * _PRIME
+    return mixed(hashes), owner
 
 
 def mixed(words: Words) -> Words:
@@ -81,15 +81,15 @@ def _dense(table: Words) -> Words:
     """Empty bins filled from full ones, which ones being the same choice for every text."""
     empty = table == _EMPTY
     some = ~empty.all(axis=1)
-    found, left = table.copy(), empty & some[:, None]
+    filled, left = table.copy(), empty & some[:, None]
     turn = 1
     while left.any():
         source = (mixed(np.arange(BINS, dtype=np.uint64) + np.uint64(turn * BINS)) % np.uint64(BINS)).astype(np.int64)
         ready = left & ~empty[:, source]
-        found = np.where(ready, table[:, source], found)
+        filled = np.where(ready, table[:, source], filled)
         left &= ~ready
         turn += 1
-    return found
+    return filled
 
 
 def space(rows: int) -> Words:

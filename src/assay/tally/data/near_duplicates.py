@@ -83,18 +83,18 @@ def near_texts(
     tables = [_sketched(one, columns) for one in (mine, other)]
     pairs, whole = meeting(tables[0], tables[1], MOST)
     texts = [_picked(one, columns, pairs[:, side], naming) for side, one in enumerate((mine, other))]
-    found: dict[Key, Pair] = {}
+    near_pairs: dict[Key, Pair] = {}
     for i, j in pairs.tolist():
         (a, first), (b, second) = texts[0][i], texts[1][j]
-        if i not in found and first != second and (like := likeness(first, second)) >= similarity:
-            found[i] = (a, b, like)
-    return gathered(found, whole=whole)
+        if i not in near_pairs and first != second and (like := likeness(first, second)) >= similarity:
+            near_pairs[i] = (a, b, like)
+    return gathered(near_pairs, whole=whole)
 
 
-def gathered(found: Mapping[Key, Pair], *, whole: bool) -> Near:
+def gathered(near_pairs: Mapping[Key, Pair], *, whole: bool) -> Near:
     """What was found, the most alike pairs by name."""
-    shown = sorted(found.values(), key=lambda one: (-one[2], one))[:SHOWN]
-    return Near(rows=len(found), pairs=tuple(shown), whole=whole)
+    shown = sorted(near_pairs.values(), key=lambda one: (-one[2], one))[:SHOWN]
+    return Near(rows=len(near_pairs), pairs=tuple(shown), whole=whole)
 
 
 def _folded(columns: Sequence[str]) -> str:
@@ -115,27 +115,27 @@ def batches(split: SplitRows, query: str) -> Iterator[list[tuple[object, ...]]]:
 
 
 def _sketched(split: SplitRows, columns: Sequence[str]) -> NDArray[np.uint64]:
-    held, at = space(split.rows()), 0
+    sketches, at = space(split.rows()), 0
     for some in batches(split, f"SELECT {_folded(columns)} FROM rows"):  # noqa: S608  quoted
-        held[at : at + len(some)] = bands([str(text) for (text,) in some])
+        sketches[at : at + len(some)] = bands([str(text) for (text,) in some])
         at += len(some)
-    return held
+    return sketches
 
 
 def _picked(
     split: SplitRows, columns: Sequence[str], places: Places, naming: Naming | None
 ) -> dict[int, tuple[str, str]]:
     """The names and texts of some rows, by their place."""
-    wanted, found, at = set(places.tolist()), {}, 0
+    wanted, named_texts, at = set(places.tolist()), {}, 0
     if not wanted:
         return {}
     id_ = "''" if naming is None else f"CAST({quote_identifier(naming.column)} AS VARCHAR)"
     for some in batches(split, f"SELECT {id_}, {_folded(columns)} FROM rows"):  # noqa: S608  quoted
         for place, (name, text) in enumerate(some, start=at):
             if place in wanted:
-                found[place] = ("" if naming is None else naming.named(name), str(text))
+                named_texts[place] = ("" if naming is None else naming.named(name), str(text))
         at += len(some)
-    return found
+    return named_texts
 
 
 def near_numbers(
@@ -149,7 +149,7 @@ def near_numbers(
 
     Rows meet in the cells of two grids, the second shifted by half a cell, hashed in the engine.
     """
-    found: dict[Key, Pair] = {}
+    near_pairs: dict[Key, Pair] = {}
     whole = True
     for grid in range(GRIDS):
         cells = [_cells(one, reach, same, grid / GRIDS) for one in (mine, other)]
@@ -160,8 +160,8 @@ def near_numbers(
             continue
         rows = [_at(one, cell, both, list(reach), naming) for one, cell in zip((mine, other), cells, strict=True)]
         whole &= all(len(one[0]) <= MOST for one in rows)
-        _compared(rows, np.array(list(reach.values())), naming, found)
-    return gathered(found, whole=whole)
+        _compared(rows, np.array(list(reach.values())), naming, near_pairs)
+    return gathered(near_pairs, whole=whole)
 
 
 def _cells(split: SplitRows, reach: Mapping[str, float], same: Sequence[str], shift: float) -> str:
@@ -177,18 +177,18 @@ def _at(split: SplitRows, cell: str, both: NDArray[np.uint64], columns: Sequence
     values = ", ".join(f"{number_of(split, column)} AS x{i}" for i, column in enumerate(columns))
     connection.register("assay_cells", {"h": both})
     try:
-        found = split.opened.arrays(
+        row_arrays = split.opened.arrays(
             f"SELECT * FROM (SELECT {cell} AS h, {id_} AS id, {values} FROM rows) "  # noqa: S608  quoted
             f"WHERE h IN (SELECT h FROM assay_cells) LIMIT {MOST + 1}"
         )
     finally:
         connection.unregister("assay_cells")
-    numbers = np.stack([np.ma.filled(found[f"x{i}"].astype(float), np.nan) for i in range(len(columns))], axis=1)
-    order = np.argsort(found["h"], kind="stable")
-    return found["h"][order], numbers[order], np.asarray(found["id"])[order].tolist()
+    numbers = np.stack([np.ma.filled(row_arrays[f"x{i}"].astype(float), np.nan) for i in range(len(columns))], axis=1)
+    order = np.argsort(row_arrays["h"], kind="stable")
+    return row_arrays["h"][order], numbers[order], np.asarray(row_arrays["id"])[order].tolist()
 
 
-def _compared(rows: Sequence[Rows], reach: Floats, naming: Naming | None, found: dict[Key, Pair]) -> None:
+def _compared(rows: Sequence[Rows], reach: Floats, naming: Naming | None, near_pairs: dict[Key, Pair]) -> None:
     """Compare in full the rows that share a cell; what is found is kept by the id and the numbers of the first."""
     (h1, x1, ids1), (h2, x2, ids2) = rows
     first, last = np.searchsorted(h2, h1, "left"), np.searchsorted(h2, h1, "right")
@@ -201,7 +201,7 @@ def _compared(rows: Sequence[Rows], reach: Floats, naming: Naming | None, found:
         worst = off.max(axis=1)
         close = np.flatnonzero((worst <= 1) & (worst > 0))
         key = (ids1[i], x1[i].tobytes())
-        if len(close) and key not in found:
+        if len(close) and key not in near_pairs:
             best = int(close[np.argmin(worst[close])])
             names = ("", "") if naming is None else (naming.named(ids1[i]), naming.named(ids2[there.start + best]))
-            found[key] = (*names, float(1 - worst[best]))
+            near_pairs[key] = (*names, float(1 - worst[best]))

@@ -178,11 +178,11 @@ class SplitRows:
                 same = f"s.low = md5_number_upper({text}) AND s.high = md5_number_lower({text})"
                 tests.append(f"NOT EXISTS (SELECT 1 FROM assay_shared_{i} s WHERE {same})")  # noqa: S608  quoted
             where = " AND ".join(tests) or "true"
-            found = self._opened.fetch(f"SELECT {names}, count(*) FROM rows WHERE {where} GROUP BY ALL")  # noqa: S608
+            cells = self._opened.fetch(f"SELECT {names}, count(*) FROM rows WHERE {where} GROUP BY ALL")  # noqa: S608
         finally:
             for i in range(len(tests)):
                 connection.unregister(f"assay_shared_{i}")
-        return None if len(found) > LEVELS else {tuple(row[:-1]): int(row[-1]) for row in found}
+        return None if len(cells) > LEVELS else {tuple(row[:-1]): int(row[-1]) for row in cells}
 
     def missing(self) -> dict[str, int]:
         """Missing values by column."""
@@ -212,11 +212,11 @@ class SplitRows:
             where = f" WHERE {quick} IN (SELECT h FROM assay_among)"  # noqa: S608  quoted
         once = f"SELECT {text} AS t FROM rows{where}"  # noqa: S608  quoted
         try:
-            found = self._opened.arrays(f"SELECT md5_number_upper(t) AS low, md5_number_lower(t) AS high FROM ({once})")  # noqa: S608
+            words = self._opened.arrays(f"SELECT md5_number_upper(t) AS low, md5_number_lower(t) AS high FROM ({once})")  # noqa: S608
         finally:
             if among is not None:
                 self._opened.connection.unregister("assay_among")
-        low, high = (np.asarray(found[name], dtype=np.uint64) for name in ("low", "high"))
+        low, high = (np.asarray(words[name], dtype=np.uint64) for name in ("low", "high"))
         order = np.argsort(low)  # rows that share 64 bits of an MD5 are the same row
         return Hashes(low=low[order], high=high[order])
 

@@ -122,12 +122,12 @@ class Confusion(Shown, Digested):
             sum(count if isinstance(count, list) else np.asarray(count).tolist())
         )  # so that no margin can wrap around
         order = np.lexsort((predicted, truth))
-        held = np.array(count, dtype=object if weighted else np.int64)
+        counts = np.array(count, dtype=object if weighted else np.int64)
         return cls(
             labels=tuple(labels),
             truth=np.asarray(truth, dtype=np.int64)[order],
             predicted=np.asarray(predicted, dtype=np.int64)[order],
-            count=held[order],
+            count=counts[order],
             rows=rows,
             weighted=weighted,
             squares=None if squares is None else np.array([*squares, None], dtype=object)[:-1][order],
@@ -269,14 +269,14 @@ def _parts(count: Count | Weight) -> tuple[Count, Fraction | None]:
 def _squares(content: object, cells: int) -> list[Fraction] | None:
     if content is None:
         return None
-    found = [Fraction(count_from_json(one)) for one in cast("list[object]", content)]
-    if len(found) != cells:
+    squares = [Fraction(count_from_json(one)) for one in cast("list[object]", content)]
+    if len(squares) != cells:
         raise RecordError(
             "record-unreadable",
-            f"a tally has {cells:,} cells and {len(found):,} sums of squares",
+            f"a tally has {cells:,} cells and {len(squares):,} sums of squares",
             fix="restore the file from its source",
         )
-    return found
+    return squares
 
 
 def _exact(count: Count, *, weighted: bool) -> Count:

@@ -34,11 +34,11 @@ def fetch_columns(source: FrameSource, columns: Sequence[str], times: str | None
 
     names = [f"k{place}" for place in range(len(columns))]
     frame = source.frame.select(*(nw.col(c).alias(n) for c, n in zip(columns, names, strict=True)))
-    found = arrays(source, frame)
+    values = arrays(source, frame)
     if source.opened is not None:
-        rows = len(found[0]) if times is None else int(found[list(columns).index(times)].sum())
+        rows = len(values[0]) if times is None else int(values[list(columns).index(times)].sum())
         source.opened.confirm(rows + source.dropped)
-    return found
+    return values
 
 
 def columns_of(
@@ -88,13 +88,13 @@ def _from_engine(  # noqa: PLR0917  the rows, their columns, and what these are 
         chosen.append(number_sql(opened, column, "l") if own else f"l.{quote_identifier(column)}")
     asked = ", ".join(f"{sql} AS k{i}" for i, sql in enumerate(chosen))
     each = opened.arrays(f"SELECT {asked} FROM {_LINES} AS l {' '.join(joins)}")  # noqa: S608  quoted
-    found = [each[f"k{i}"] for i in range(len(chosen))]
-    rows = len(found[0]) if times is None else int(found[len(labelled) + list(numbers).index(times)].sum())
+    columns = [each[f"k{i}"] for i in range(len(chosen))]
+    rows = len(columns[0]) if times is None else int(columns[len(labelled) + list(numbers).index(times)].sum())
     opened.confirm(rows + dropped)
     codes = [
-        Codes(codes=one, names=(*texts[place], None)).labelled(where[place])
+        Codes(codes=array, names=(*texts[place], None)).labelled(where[place])
         if place in texts
-        else Codes.of_values(one, where[place])
-        for place, one in enumerate(found[: len(labelled)])
+        else Codes.of_values(array, where[place])
+        for place, array in enumerate(columns[: len(labelled)])
     ]
-    return codes, [np.ma.filled(one.astype(np.float64), np.nan) for one in found[len(labelled) :]]
+    return codes, [np.ma.filled(array.astype(np.float64), np.nan) for array in columns[len(labelled) :]]

@@ -38,15 +38,15 @@ class Ratings:
         >>> t.labels, t.votes.tolist(), t.count.tolist()
         (('a', 'b'), [[1, 2], [2, 0]], [3, 3])
         """
-        seen = {one for cell in cells for one in cell if one is not None}
+        seen = {rating for cell in cells for rating in cell if rating is not None}
         order = in_order(seen) if labels is None else tuple(labels)
         place = {label: i for i, label in enumerate(order)}
         patterns: dict[tuple[int, ...], int] = {}
         for cell, n in cells.items():
             votes = [0] * len(order)
-            for one in cell:
-                if one is not None:
-                    votes[place[one]] += 1
+            for rating in cell:
+                if rating is not None:
+                    votes[place[rating]] += 1
             if any(votes) and n:
                 patterns[tuple(votes)] = patterns.get(tuple(votes), 0) + n
         kept = sorted(patterns.items())

@@ -91,19 +91,19 @@ class PairedLabels(Digested):
     def confusion(self, model: str) -> Confusion:
         """The confusion tally of one model."""
         key = self.truth * len(self.labels) + self.calls_of(model)
-        found, inverse = np.unique(key, return_inverse=True)
-        sums = np.zeros(len(found), dtype=np.int64)
+        distinct_keys, inverse = np.unique(key, return_inverse=True)
+        sums = np.zeros(len(distinct_keys), dtype=np.int64)
         np.add.at(sums, inverse, self.count)
         k = len(self.labels)
-        return Confusion.from_codes(self.labels, found // k, found % k, sums, rows=self.n)
+        return Confusion.from_codes(self.labels, distinct_keys // k, distinct_keys % k, sums, rows=self.n)
 
     def only(self, *models: str) -> PairedLabels:
         """The same rows with some of the models."""
         columns = np.stack([self.truth, *(self.calls_of(model) for model in models)], axis=1)
-        found, inverse = np.unique(columns, axis=0, return_inverse=True)
-        sums = np.zeros(len(found), dtype=np.int64)
+        distinct_codes, inverse = np.unique(columns, axis=0, return_inverse=True)
+        sums = np.zeros(len(distinct_codes), dtype=np.int64)
         np.add.at(sums, inverse.ravel(), self.count)
-        return PairedLabels(labels=self.labels, models=models, codes=found, count=sums)
+        return PairedLabels(labels=self.labels, models=models, codes=distinct_codes, count=sums)
 
     def outcomes(self, a: str, b: str) -> Outcomes:
         """Who is right, over all rows."""
@@ -196,13 +196,13 @@ class PairedLabels(Digested):
         )
 
 
-def _about(told: Outcomes, about: str, among: str) -> Outcomes:
+def _about(outcomes: Outcomes, about: str, among: str) -> Outcomes:
     return Outcomes(
-        both=told.both,
-        only_a=told.only_a,
-        only_b=told.only_b,
-        neither=told.neither,
-        models=told.models,
+        both=outcomes.both,
+        only_a=outcomes.only_a,
+        only_b=outcomes.only_b,
+        neither=outcomes.neither,
+        models=outcomes.models,
         about=about,
         among=among,
     )

@@ -137,7 +137,7 @@ def scored(source: Source) -> tuple[Codes, tuple[Floats, ...]]:
 def _labels(values: NDArray[np.object_], source: FrameSource, column: str) -> list[Label | None]:
     where = f"{source.where}, {source.shown(column)}"
     known: dict[tuple[type, object], Label | None] = {}
-    found: list[Label | None] = []
+    labels: list[Label | None] = []
     items: list[Label | None] = values.tolist()
     if set(map(type, items)) == {int}:
         return items  # as they are: millions of ids need no second look
@@ -145,5 +145,5 @@ def _labels(values: NDArray[np.object_], source: FrameSource, column: str) -> li
         key = (type(value), value)
         if key not in known:
             known[key] = label_of(value, where=where)
-        found.append(known[key])
-    return found
+        labels.append(known[key])
+    return labels

@@ -79,10 +79,10 @@ class PairedScores(Digested):
     def rounded(self, bits: int) -> PairedScores:
         """The same rows as cells of rounded scores."""
         rows = np.concatenate([self.positives, self.negatives], axis=1)
-        held = np.stack([round_scores(row, bits, probability=is_probability(row)) for row in rows])
+        rounded_scores = np.stack([round_scores(row, bits, probability=is_probability(row)) for row in rows])
         times = self.counts()
         return PairedScores.of_cells(
-            self.models, held, np.arange(rows.shape[1]) < self.positives.shape[1], np.concatenate(times), bits
+            self.models, rounded_scores, np.arange(rows.shape[1]) < self.positives.shape[1], np.concatenate(times), bits
         )
 
     @property
@@ -178,13 +178,13 @@ class PairedScores(Digested):
     def _packed(self, *, order_only: bool) -> dict[str, object]:
         """One bit for the class of a row, one for whether the first model's score is new, then ranks of the others."""
         rows = np.concatenate([self.positives, self.negatives], axis=1) + 0.0
-        held: dict[str, object] = {} if self.times is None else {"bits": self.bits}
+        cell_fields: dict[str, object] = {} if self.times is None else {"bits": self.bits}
         values, ranks = zip(*(np.unique(one, return_inverse=True) for one in rows), strict=True)
         is_positive = np.arange(rows.shape[1]) < self.positives.shape[1]
         at = np.lexsort((is_positive, *ranks[:0:-1], ranks[0]))
         first = ranks[0][at]
         if self.times is not None:
-            held["times"] = packed_steps(np.concatenate(self.times)[at])
+            cell_fields["times"] = packed_steps(np.concatenate(self.times)[at])
         return {
             "kind": KIND,
             "version": VERSION,
@@ -196,7 +196,7 @@ class PairedScores(Digested):
                 "ranks": [packed_whole(one[at]) for one in ranks[1:]],
                 "values": None if order_only else [packed_reals(one) for one in values],
                 "distinct": [len(one) for one in values],
-                **held,
+                **cell_fields,
             },
         }
 
@@ -226,11 +226,11 @@ def is_probability(scores: Floats) -> bool:
 
 def _gather_cells(scores: Floats, times: Whole) -> tuple[Floats, Whole]:
     """Cells in their natural order, equal ones added."""
-    held = scores + 0.0  # minus zero and zero are one score
-    order = np.lexsort(held[::-1])
-    held, times = held[:, order], times[order]
-    first = np.flatnonzero(np.concatenate([np.ones(min(1, len(times)), dtype=bool), (np.diff(held) != 0).any(axis=0)]))
-    return held[:, first], np.add.reduceat(times, first) if len(first) else times
+    cells = scores + 0.0  # minus zero and zero are one score
+    order = np.lexsort(cells[::-1])
+    cells, times = cells[:, order], times[order]
+    first = np.flatnonzero(np.concatenate([np.ones(min(1, len(times)), dtype=bool), (np.diff(cells) != 0).any(axis=0)]))
+    return cells[:, first], np.add.reduceat(times, first) if len(first) else times
 
 
 def _ordered(side: Floats) -> Floats:

@@ -110,10 +110,10 @@ class Rounding:
     def scores_at(self, keys: Whole) -> Floats:
         """The rounded score of each key; of scores nearer to 0 than a normal double digits are lost."""
         size = np.where(keys > self._middle, 2 * self._middle - keys, keys) if self.probability else np.abs(keys)
-        found = (size << (DOUBLE - self.bits)).view(np.float64)
+        magnitudes = (size << (DOUBLE - self.bits)).view(np.float64)
         if self.probability:
-            return np.where(keys > self._middle, 1.0 - found, found)
-        return np.where(keys < 0, -found, found)
+            return np.where(keys > self._middle, 1.0 - magnitudes, magnitudes)
+        return np.where(keys < 0, -magnitudes, magnitudes)
 
     @property
     def _middle(self) -> int:
@@ -132,13 +132,15 @@ def round_scores(scores: Floats, bits: int = SIGNIFICANT, *, probability: bool) 
         if probability:
             upper = part >= MIDDLE
             if upper.all() or not upper.any():  # so it is of nearly every part of scores in order
-                found = 1.0 - _nearest(1.0 - part, bits) if upper[0] else _nearest(part, bits)
+                nearest = 1.0 - _nearest(1.0 - part, bits) if upper[0] else _nearest(part, bits)
             else:
-                found = np.where(upper, 1.0 - _nearest(1.0 - part, bits), _nearest(part, bits))
+                nearest = np.where(upper, 1.0 - _nearest(1.0 - part, bits), _nearest(part, bits))
         else:
             far = np.abs(part) > LARGEST
-            found = np.where(far, part, _nearest(np.where(far, 0.0, part), bits)) if far.any() else _nearest(part, bits)
-        np.add(found, 0.0, out=rounded[start : start + CHUNK])  # minus zero and zero are one score
+            nearest = (
+                np.where(far, part, _nearest(np.where(far, 0.0, part), bits)) if far.any() else _nearest(part, bits)
+            )
+        np.add(nearest, 0.0, out=rounded[start : start + CHUNK])  # minus zero and zero are one score
     return rounded
 
 

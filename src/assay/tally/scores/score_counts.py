@@ -114,19 +114,19 @@ def column_of(scores: Floats, parts: Sequence[NDArray[np.bool_] | NDArray[np.int
         return _built(weighted, reduce(add, sums), reduce(add, squares))
     sizes = [int(np.count_nonzero(part)) if part.dtype == bool else len(part) for part in parts]
     start = np.cumsum([0, *sizes])
-    held = np.empty(int(start[-1]))
+    class_scores = np.empty(int(start[-1]))
 
     def one(i: int) -> Multiset:
-        part, place = parts[i], held[start[i] : start[i + 1]]
+        part, place = parts[i], class_scores[start[i] : start[i + 1]]
         if part.dtype == bool:
             np.compress(cast("NDArray[np.bool_]", part), scores, out=place)
         else:
             np.take(scores, cast("Places", part), out=place, mode="clip")  # any other mode copies
         return _sorted(place)
 
-    rows = together(one, range(len(parts)), large=len(held) >= LARGE)
+    rows = together(one, range(len(parts)), large=len(class_scores) >= LARGE)
     if all(one.single for one in rows):
-        return Column(value=held, count=ones(len(held)), start=start)
+        return Column(value=class_scores, count=ones(len(class_scores)), start=start)
     return _built(rows)
 
 
@@ -184,7 +184,7 @@ def joined(a: Column, b: Column, k: int) -> Column:
     weights: list[Sums] = []
     squares: list[Sums] = []
     for truth in range(k):
-        parts = [slice(int(one.start[truth]), int(one.start[truth + 1])) for one in (a, b)]
+        parts = [slice(int(addend.start[truth]), int(addend.start[truth + 1])) for addend in (a, b)]
         value = np.concatenate([a.value[parts[0]], b.value[parts[1]]])
         order = np.argsort(value, kind="stable")  # two runs in order: one merge
         value = value[order]
@@ -194,9 +194,9 @@ def joined(a: Column, b: Column, k: int) -> Column:
         single = len(first) == len(value) and (not len(count) or count.max() == 1)
         held = ones(len(value)) if single else np.add.reduceat(count, first) if len(first) else count
         rows.append(Multiset(value[first], held))
-        for sums, one, other in ((weights, a.weight, b.weight), (squares, a.squares, b.squares)):
-            if one is not None and other is not None:
-                sums.append((one[parts[0]] + other[parts[1]])[order].added_in_runs(first))
+        for sums, addend, other in ((weights, a.weight, b.weight), (squares, a.squares, b.squares)):
+            if addend is not None and other is not None:
+                sums.append((addend[parts[0]] + other[parts[1]])[order].added_in_runs(first))
     return _built(rows, *(reduce(add, sums) if sums else None for sums in (weights, squares)))
 
 

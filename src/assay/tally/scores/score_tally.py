@@ -97,11 +97,11 @@ class Scores(Digested):
     ) -> Scores:
         """From a matrix or a list of columns, one a class; `truth` holds class numbers in the order of the labels."""
         names, codes = tuple(labels), np.asarray(truth, dtype=np.int64)
-        held = list(columns.T) if isinstance(columns, np.ndarray) and columns.ndim == 2 else list(columns)  # type: ignore[arg-type]  # noqa: PLR2004
-        if len(held) != len(names):
+        scores = list(columns.T) if isinstance(columns, np.ndarray) and columns.ndim == 2 else list(columns)  # type: ignore[arg-type]  # noqa: PLR2004
+        if len(scores) != len(names):
             raise PlanError(
                 "score-columns",
-                f"there are {counted(len(held), 'score column')} for {counted(len(names), 'class', 'classes')}",
+                f"there are {counted(len(scores), 'score column')} for {counted(len(names), 'class', 'classes')}",
                 known=listed(names),
                 fix="give one score column for each class, in the order of the classes",
             )
@@ -111,7 +111,7 @@ class Scores(Digested):
         parts = [order[start[i] : start[i + 1]] for i in range(len(names))]
         held_weights = None if weight is None else Weights.of(weight)
         made = []
-        for one in held:
+        for one in scores:
             column = _numbers(one)
             _same_length(column, codes)
             made.append(column_of(column, parts, held_weights))
@@ -204,12 +204,12 @@ class Scores(Digested):
     def stored(self, *, probability: bool) -> Scores:
         """The same rows with as many bits as a Record keeps: more where scores lie so close that most would be tied."""
         rounding = Rounding.of_classes(self.k, probability=probability)
-        found = self.rounded(rounding)
-        resolved = RESOLVED if found.resolution >= RESOLVED else min(self.resolution // 2, RESOLVED)
-        while found.resolution < resolved and rounding.bits < DOUBLE:
+        rounded_scores = self.rounded(rounding)
+        resolved = RESOLVED if rounded_scores.resolution >= RESOLVED else min(self.resolution // 2, RESOLVED)
+        while rounded_scores.resolution < resolved and rounding.bits < DOUBLE:
             rounding = rounding.finer()
-            found = self.rounded(rounding)
-        return found
+            rounded_scores = self.rounded(rounding)
+        return rounded_scores
 
     @property
     def resolution(self) -> int:
@@ -219,14 +219,14 @@ class Scores(Digested):
     def digest(self) -> str:
         """SHA-256 of head and numbers, eight bytes a number, least significant first; equal on every engine."""
         head = {name: value for name, value in self.to_json(columns=False).items() if name != "columns"}
-        found = hashlib.sha256(json.dumps(head, sort_keys=True, separators=(",", ":")).encode())
+        hasher = hashlib.sha256(json.dumps(head, sort_keys=True, separators=(",", ":")).encode())
         for column in self.columns:
             for part, kind in ((column.start, "<i8"), (column.value, "<f8"), (column.count, "<i8")):
-                found.update(np.ascontiguousarray(part, dtype=kind).tobytes())
+                hasher.update(np.ascontiguousarray(part, dtype=kind).tobytes())
             for sums in (column.weight, column.squares):
                 if sums is not None:
-                    found.update(sums.to_bytes())
-        return found.hexdigest()
+                    hasher.update(sums.to_bytes())
+        return hasher.hexdigest()
 
     def to_json(self, *, columns: bool = True) -> dict[str, object]:
         """As in a Record."""

@@ -130,11 +130,11 @@ def _pairs(given: object) -> dict[tuple[Label, Label], object]:
 def _checked(pairs: Mapping[tuple[Label, Label], object], where: str = "costs") -> dict[tuple[Label, Label], float]:
     odd = {pair: cost for pair, cost in pairs.items() if not _is_cost(cost)}
     if odd:
-        told = [f"{visible(repr(cost))} for {quoted(a)} called {quoted(b)}" for (a, b), cost in odd.items()]
+        descriptions = [f"{visible(repr(cost))} for {quoted(a)} called {quoted(b)}" for (a, b), cost in odd.items()]
         raise PlanError(
             "costs-invalid",
             f"{counted(len(odd), 'cost is', 'costs are')} not a number of 0 or above",
-            found=phrases(told, most=3),
+            found=phrases(descriptions, most=3),
             known="0 or above, finite",
             fix="a gain is a cost that is lower than that of the alternative: shift all costs up",
             where=where,

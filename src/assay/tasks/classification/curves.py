@@ -230,20 +230,20 @@ def _histogram(table: Ranked, *, probability: bool) -> dict[str, Any] | None:
 
 
 def _reliability(table: Ranked, wanted: Wanted) -> dict[str, Any]:
-    found = CalibrationBins.of(table, BINS)  # those of the calibration errors beside the diagram
+    calibration_bins = CalibrationBins.of(table, BINS)  # those of the calibration errors beside the diagram
     bins = []
-    for i, n in enumerate(found.count):
+    for i, n in enumerate(calibration_bins.count):
         if not n:
             continue
-        hits = found.positive[i]
+        hits = calibration_bins.positive[i]
         low, high = of_share(int(hits), int(n), wanted.level, wanted.shares) if table.exact else (None, None)
         bins.append(
             [
-                found.edges[i],
-                found.edges[i + 1],
+                calibration_bins.edges[i],
+                calibration_bins.edges[i + 1],
                 count_to_json(n),
-                found.mean_score[i],
-                found.positive_share[i],
+                calibration_bins.mean_score[i],
+                calibration_bins.positive_share[i],
                 low,
                 high,
             ]

@@ -123,12 +123,12 @@ class View(Estimates):
 
     def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
         """What a Record lists: the whole table and each class; it is told when a class is done, and when all is."""
-        found = [self._asked(self._ready(m)) for m in self.measures]
+        estimates = [self._asked(self._ready(m)) for m in self.measures]
         if self.steps > 1:
             columns = self.columns(self.class_measures, done)
-            found += [column[i] for i in range(self.confusion.k) for column in columns]
+            estimates += [column[i] for i in range(self.confusion.k) for column in columns]
         done()
-        return found
+        return estimates
 
     def work_out(self, views: Sequence[Estimates], measures: Sequence[Measure]) -> None:
         """Work out what is drawn from the four cells of several levels, in one stack of tables."""
@@ -254,12 +254,12 @@ class View(Estimates):
     def _from_scores(self, measure: Measure, positive: Label | None, label: Label | None) -> Estimate:
         """An estimate from scores; `label` names the class where it is one of many."""
         scores = self._demand_fit(measure)
-        found = scores.estimate(measure, positive, self.settings.wanted)
-        interval = found.interval
-        if self.settings.by_unit and not isinstance(found.value, Undefined):
-            interval = self._units.of_scores(measure, found.value.value) if self._units is not None else IN_GROUPS
-        made = self._made(measure, self._named(found.value, positive), interval, label)
-        return replace(made, stored_value=found.stored_value)
+        scored = scores.estimate(measure, positive, self.settings.wanted)
+        interval = scored.interval
+        if self.settings.by_unit and not isinstance(scored.value, Undefined):
+            interval = self._units.of_scores(measure, scored.value.value) if self._units is not None else IN_GROUPS
+        made = self._made(measure, self._named(scored.value, positive), interval, label)
+        return replace(made, stored_value=scored.stored_value)
 
     def _demand_fit(self, measure: Measure) -> ScoreSlice:
         """The scores, if a measure can be had from them."""
@@ -324,9 +324,9 @@ class View(Estimates):
         return result.named(positive=quoted(positive), negative=other)
 
     def _made(
-        self, measure: Measure, result: Value, found: Found, label: Label | None, more: tuple[str, ...] = ()
+        self, measure: Measure, result: Value, outcome: Found, label: Label | None, more: tuple[str, ...] = ()
     ) -> Estimate:
-        interval = found if isinstance(found, Interval) else None
+        interval = outcome if isinstance(outcome, Interval) else None
         n = cast("Count", result.denominator) if isinstance(result, Share) else self.confusion.total
         notes = [f"only {counted(self.confusion.rows, 'row')}"] if self.slice and self.confusion.rows < SMALL else []
         if measure.average == "micro" and measure.base in ("precision", "recall", "f1", "f_0_5", "f2"):
@@ -335,7 +335,7 @@ class View(Estimates):
             measure=measure.title,
             result=result,
             interval=interval,
-            no_interval=None if interval else cast("str", found),
+            no_interval=None if interval else cast("str", outcome),
             n=n,
             label=label,
             slice=self.slice,

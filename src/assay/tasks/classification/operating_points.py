@@ -38,25 +38,25 @@ def operating_points(
     """Cells and rates at each declared threshold for one class; the first decides where predictions were not given."""
     table = part.whole.one_vs_rest(label)
     out: list[dict[str, Any]] = []
-    for place, one in enumerate(part.thresholds):
+    for place, threshold in enumerate(part.thresholds):
         decides = place == 0 and part.decided == "threshold"
         # Rows were called one by one, so the cells in force are known even where scores were rounded.
-        cells = in_force if decides and in_force is not None else table.at(one.value)
+        cells = in_force if decides and in_force is not None else table.at(threshold.value)
         out.append(
             {
                 **({"class": label} if several else {}),
-                "threshold": one.value,
-                "from": one.chosen,
-                "optimistic": one.optimistic,
+                "threshold": threshold.value,
+                "from": threshold.chosen,
+                "optimistic": threshold.optimistic,
                 "in_force": decides,
                 **{name: count_to_json(whole(getattr(cells, name))) for name in CELLS},
                 "rates": rates(
                     cells,
                     label=label if several else None,
                     named=_names(part, label),
-                    optimistic=one.optimistic,
+                    optimistic=threshold.optimistic,
                     wanted=wanted,
-                    squares=part.whole.squares_at(label, one.value),
+                    squares=part.whole.squares_at(label, threshold.value),
                 ),
             }
         )
@@ -97,11 +97,11 @@ def rates(
 def _weighted(cells: Binary, squares: Mapping[str, Fraction], wanted: Wanted) -> Uncertainty:
     """Intervals of weighted cells, as measures of labels have them."""
     places = zip(CELLS, ((1, 1), (0, 1), (1, 0), (0, 0)), strict=True)
-    held: dict[tuple[Label, Label], Count | Weight] = {
+    cell_weights: dict[tuple[Label, Label], Count | Weight] = {
         place: Weight(total=Fraction(cast("Fraction", getattr(cells, name))), squares=squares[name])
         for name, place in places
     }
-    return Uncertainty(Confusion.from_cells(held, labels=(0, 1), weighted=True), wanted, positive=1)
+    return Uncertainty(Confusion.from_cells(cell_weights, labels=(0, 1), weighted=True), wanted, positive=1)
 
 
 def _rate(

@@ -107,10 +107,16 @@ class ScorePart:
             self._stored[id(tally)] = tally, tally.stored(probability=kind)
         return self._stored[id(tally)][1]
 
-    def stored_rows(self, held: RowScores) -> RowScores:
+    def stored_rows(self, row_scores: RowScores) -> RowScores:
         """The same of what looks at whole rows."""
-        top, direction = (self.stored_scores(tally, probability=True) for tally in (held.top, held.direction))
-        return held if top is held.top and direction is held.direction else RowScores(top=top, direction=direction)
+        top, direction = (
+            self.stored_scores(tally, probability=True) for tally in (row_scores.top, row_scores.direction)
+        )
+        return (
+            row_scores
+            if top is row_scores.top and direction is row_scores.direction
+            else RowScores(top=top, direction=direction)
+        )
 
     def facts(self) -> dict[str, object]:
         """What is stated of the scores, as in the plan of a Record."""

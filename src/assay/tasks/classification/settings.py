@@ -139,24 +139,24 @@ def chosen(names: Iterable[str | Measure] | str | None) -> tuple[Measure, ...] |
     if isinstance(names, (str, Measure)):
         names = [names]
     families: dict[str, list[Measure]] = {}
-    for one in REGISTRY:
-        families.setdefault(one.family, []).append(one)
-    found: list[Measure] = []
+    for measure in REGISTRY:
+        families.setdefault(measure.family, []).append(measure)
+    measures: list[Measure] = []
     for name in names:
         if isinstance(name, Measure):
-            found.append(name)
+            measures.append(name)
         elif name in families:
-            found += [m for m in families[name] if not m.needs and m.takes is not Priced]
+            measures += [m for m in families[name] if not m.needs and m.takes is not Priced]
         else:
-            found.append(parse(name))
-    for one in found:
-        if one.needs:
+            measures.append(parse(name))
+    for measure in measures:
+        if measure.needs:
             raise PlanError(
                 "measure-needs",
-                f"{one.name} needs {' and '.join(one.needs)}",
-                fix=f'write "{one.name}({one.needs[0]}=...)"',
+                f"{measure.name} needs {' and '.join(measure.needs)}",
+                fix=f'write "{measure.name}({measure.needs[0]}=...)"',
             )
-    return tuple({one.title: one for one in found}.values())
+    return tuple({measure.title: measure for measure in measures}.values())
 
 
 def demand_costs(measure: Measure, costs: Costs | None) -> None:

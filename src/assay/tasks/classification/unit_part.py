@@ -153,12 +153,12 @@ def group_units(
     for (level, *rest), counts in cells.items():
         if None not in rest:
             by_level[shown.get(level, cast("Label", level))][tuple(rest)] = counts
-    found = {}
+    tallies = {}
     for level, tally in levels.items():
         own = by_level[level]
         part = UnitPart.build(own, tally.labels, in_order({cast("Label", unit) for unit, *_ in own}))
-        found[level] = replace(tally, units=part.ordered())
-    return found
+        tallies[level] = replace(tally, units=part.ordered())
+    return tallies
 
 
 def add_parts(a: Classified, b: Classified, both: Classified) -> UnitPart:

@@ -141,15 +141,15 @@ def _count_held(batches: Batches, factors: tuple[str, ...], width: int) -> Parts
             "role-clash", "features of a Spark frame are not read", where="features",
             fix="leave features out, or select rows and call toPandas()",
         )  # fmt: skip
-    held: list[dict[str, Any]] = []
+    batch_list: list[dict[str, Any]] = []
     for batch in batches:
-        held.append(batch)
-        if sum(len(part[PREDICTED]) for part in held) * width > MOST:
+        batch_list.append(batch)
+        if sum(len(part[PREDICTED]) for part in batch_list) * width > MOST:
             raise PlanError(
                 "too-many-rows", f"more than {MOST:,} numbers of features", where="features",
                 fix="leave features out, or give fewer rows",
             )  # fmt: skip
-    joined = {name: np.concatenate([part[name] for part in held]) for name in held[0]} if held else {}
+    joined = {name: np.concatenate([part[name] for part in batch_list]) for name in batch_list[0]} if batch_list else {}
     if not joined:
         return Parts(Contingency.build({}), Grouped())
     parts = count_batch(factors, joined)

@@ -92,14 +92,16 @@ def read_values(tally: Boxes) -> BoxValues:
 def draw_values(tally: Boxes, weights: Floats, areas: Sequence[int] = range(len(AREAS))) -> BoxValues:
     """The values of draws of images; average precisions of areas that are left out are NaN."""
     objects = weigh_objects(tally, weights)
-    held: dict[str, Floats] = {}
+    precisions_by_rule: dict[str, Floats] = {}
 
     def precisions(wanted: str | None) -> Floats:
         rule = wanted or RULES[tally.rules.profile]
-        if rule not in held:
-            held[rule] = np.full((weights.shape[1], *objects.shape[:2], len(THRESHOLDS)), np.nan)
-            held[rule][:, :, list(areas)] = draw_precisions(tally, weights, areas, objects=objects, rule=rule)
-        return held[rule]
+        if rule not in precisions_by_rule:
+            precisions_by_rule[rule] = np.full((weights.shape[1], *objects.shape[:2], len(THRESHOLDS)), np.nan)
+            precisions_by_rule[rule][:, :, list(areas)] = draw_precisions(
+                tally, weights, areas, objects=objects, rule=rule
+            )
+        return precisions_by_rule[rule]
 
     counts = np.moveaxis(hit_counts(tally, weights), -1, 0)
     of = np.moveaxis(objects, -1, 0)[:, :, :, None, None]

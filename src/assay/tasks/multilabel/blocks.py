@@ -129,10 +129,10 @@ def _error_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
             "soft",
         )
     rows = []
-    for one in figures["labels"]:
-        text = "undefined" if one["f1"] is None else figure(one["f1"])
-        ends = {"low": one["low"], "high": one["high"]}
-        rows.append({"label": str(one["label"]), "value": one["f1"], "text": text, **ends})
+    for label_figures in figures["labels"]:
+        text = "undefined" if label_figures["f1"] is None else figure(label_figures["f1"])
+        ends = {"low": label_figures["low"], "high": label_figures["high"]}
+        rows.append({"label": str(label_figures["label"]), "value": label_figures["f1"], "text": text, **ends})
     yield Figure(
         charts=(Chart("intervals", ({"title": "F1 of each label", "x": "F1", "rows": rows},)),),
         alt="F1 of each label with its interval.",

@@ -161,13 +161,15 @@ class LabelEstimates(Estimates):
             named = value.named(positive=quoted(label), negative=f"without {quoted(label)}")
             return self._made(measure, named, "the value is undefined", label, self.tally.independent)
         if self.tally.units is not None:
-            found = self._by_units(measure, lambda sums: _binary_stack(sums, place, len(self.tally.labels)))
+            interval_or_reason = self._by_units(
+                measure, lambda sums: _binary_stack(sums, place, len(self.tally.labels))
+            )
         elif isinstance(value, Share):
-            found = self._share(value)
+            interval_or_reason = self._share(value)
         else:
-            found = _four_cells(cells, measure, value, self.settings)
+            interval_or_reason = _four_cells(cells, measure, value, self.settings)
         n = int(value.denominator) if isinstance(value, Share) else self.tally.independent
-        return self._made(measure, value, found, label, n)
+        return self._made(measure, value, interval_or_reason, label, n)
 
     @cached_property
     def _ranked(self) -> dict[Any, Ranked]:
@@ -181,19 +183,19 @@ class LabelEstimates(Estimates):
         value = measure(self._ranked[label])
         if isinstance(value, Undefined):
             value = value.named(positive=quoted(label), negative=f"without {quoted(label)}")
-            found: Found = "the value is undefined"
+            interval_or_reason: Found = "the value is undefined"
         elif self.tally.units is not None:
-            found = "rows belong together, and scores are not kept by unit"
+            interval_or_reason = "rows belong together, and scores are not kept by unit"
         else:
-            found = ScoreUncertainty(self._ranked[label], self.settings.wanted).interval(measure, value)
-        return self._made(measure, value, found, label, self.tally.independent)
+            interval_or_reason = ScoreUncertainty(self._ranked[label], self.settings.wanted).interval(measure, value)
+        return self._made(measure, value, interval_or_reason, label, self.tally.independent)
 
-    def _made(self, measure: Measure, value: Value, found: Found, label: Label | None, n: int) -> Estimate:
+    def _made(self, measure: Measure, value: Value, interval_or_reason: Found, label: Label | None, n: int) -> Estimate:
         return Estimate(
             measure=measure.title,
             result=value,
-            interval=found if isinstance(found, Interval) else None,
-            no_interval=found if isinstance(found, str) else None,
+            interval=interval_or_reason if isinstance(interval_or_reason, Interval) else None,
+            no_interval=interval_or_reason if isinstance(interval_or_reason, str) else None,
             n=n,
             label=label,
             slice=self.slice,

@@ -231,16 +231,18 @@ def _exact_mean(t: LabelTable, tops: Any, belows: Any, weights: Any, undefined: 
     lost = [label for label, below, weight in zip(t.labels, belows, weights, strict=True) if not below and weight]
     known = [(Fraction(top, below), w) for top, below, w in zip(tops, belows, weights, strict=True) if below]
     total, weight = sum((value * w for value, w in known), Fraction(0)), sum(w for _, w in known)
-    every = sum(weights)
+    total_weight = sum(weights)
     readings = (
-        "" if not weight else f"; left out: {figure(float(total / weight))}, as 0: {figure(float(total / every))}"
+        ""
+        if not weight
+        else f"; left out: {figure(float(total / weight))}, as 0: {figure(float(total / total_weight))}"
     )
     if undefined == "propagate" and lost:
         # A note cannot carry the reason: the value itself is undefined.
         return Number(cast("Amount", 0), cast("Amount", 0), f"no value for {listed(lost)}{readings}")
     if undefined in ("zero", "one"):
         filled = total + (sum(w for b, w in zip(belows, weights, strict=True) if not b) if undefined == "one" else 0)
-        return Number(cast("Amount", filled), cast("Amount", every), NO_ROWS)
+        return Number(cast("Amount", filled), cast("Amount", total_weight), NO_ROWS)
     return Number(cast("Amount", total), cast("Amount", weight), "no label has a value")
 
 

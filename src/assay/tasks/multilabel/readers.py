@@ -266,11 +266,11 @@ def _check_index(given: Mapping[str, object]) -> None:
 def _check_rows(arrays: Mapping[str, NDArray[Any]]) -> int:
     sizes = {role: len(array) for role, array in arrays.items()}
     if len(set(sizes.values())) > 1:
-        found = ", ".join(f"{role} {size:,}" for role, size in sizes.items())
+        sizes_text = ", ".join(f"{role} {size:,}" for role, size in sizes.items())
         raise UnpairedRows(
             "rows-unmatched",
             "the columns have different numbers of rows",
-            found=found,
+            found=sizes_text,
             fix="give columns of the same rows",
         )
     rows = next(iter(sizes.values()))

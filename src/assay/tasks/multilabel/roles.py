@@ -60,13 +60,13 @@ class Faults:
         if not self.counts:
             return
         code = next(iter(self.counts))[0]
-        found = "; ".join(f"{what} ({counted(n, 'row')})" for (_, what), n in self.counts.items())
+        problems = "; ".join(f"{what} ({counted(n, 'row')})" for (_, what), n in self.counts.items())
         declared = "declare every label, labels=[...] (--labels), or correct the rows"
         raise RowsError(
             code,
             f"{counted(sum(self.counts.values()), 'value')} cannot be used",
             where=where,
-            found=visible(found),
+            found=visible(problems),
             known=None if labels is None else listed(labels),
             fix=declared if code == "label-not-declared" else "correct the rows",
         )

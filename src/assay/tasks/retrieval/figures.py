@@ -71,7 +71,7 @@ def _running_best(values: NDArray[np.float64], owner: NDArray[np.int64]) -> NDAr
 def list_worst(tally: Rankings, values: NDArray[np.float64]) -> list[dict[str, Any]]:
     """The queries with the lowest values: how many relevant documents, where the first stands, what stands first."""
     order = [place for place in np.argsort(values, kind="stable").tolist() if not math.isnan(values[place])][:WORST]
-    found = tally.sum_by_query(tally.hit)
+    hit_counts = tally.sum_by_query(tally.hit)
     worst = []
     for place in order:
         ranks = tally.rank[(tally.owner == place) & tally.hit]
@@ -80,7 +80,7 @@ def list_worst(tally: Rankings, values: NDArray[np.float64]) -> list[dict[str, A
                 "query": tally.ids[place],
                 "value": float(values[place]),
                 "relevant": int(tally.relevant_count[place]),
-                "relevant_found": int(found[place]),
+                "relevant_found": int(hit_counts[place]),
                 "first_relevant": int(ranks[0]) if len(ranks) else None,
                 "retrieved": int(tally.retrieved[place]),
                 "documents": [list(pair) for pair in tally.shown.get(tally.ids[place], ())],

@@ -145,13 +145,15 @@ def comparison_sections(paired: UnitModels) -> Iterator[Section]:
         both = ~np.isnan(values[first]) & ~np.isnan(values[second])
         near = f"{int((values[first][both] >= values[second][both]).sum()):,} of {int(both.sum()):,} images"
         lines.append(f"{visible(first)} is at least as near to the truth as {visible(second)} in {near}.")
-    told = "If one of them is a second reader, this is how near people come to the truth, and the others next to it."
+    reader_note = (
+        "If one of them is a second reader, this is how near people come to the truth, and the others next to it."
+    )
     blocks: list[Block] = [
         Figure(
             charts=(Chart("dots", ({"title": "Dice of each image", "x": "Dice", "lanes": lanes},)),),
             alt="; ".join(f"{model}: median {figure(float(np.nanmedian(dice)))}" for model, dice in values.items()),
         ),
-        Paragraph(" ".join([*lines[:MOST_PAIRS], told])),
+        Paragraph(" ".join([*lines[:MOST_PAIRS], reader_note])),
     ]
     yield section("readers", "Image by image", blocks)
 

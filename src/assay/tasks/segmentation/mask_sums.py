@@ -104,7 +104,7 @@ def value_rows(tally: MaskTally) -> Floats:
     distance = c["distance_truth"] + c["distance_predicted"]
     within = c["within_truth"] + c["within_predicted"]
     counted = np.where(empty, tally.rules.missed == "worst", spaced).astype(np.float64)
-    found: dict[str, NDArray[Any]] = {
+    columns: dict[str, NDArray[Any]] = {
         **{name: c[name] for name in COLUMNS if name in PLACE},
         "missed": missed,
         "spurious": spurious,
@@ -130,9 +130,9 @@ def value_rows(tally: MaskTally) -> Floats:
         "distance": distance,
     }
     if tally.rules.missed == "worst":
-        found |= {name: np.where(empty, diagonal, found[name]) for name in WORST}
-        found["distance"] = np.where(empty, surface * diagonal, distance)
-    return np.column_stack([found.get(name, np.zeros(len(truth))) for name in Masks.NAMES]).astype(np.float64)
+        columns |= {name: np.where(empty, diagonal, columns[name]) for name in WORST}
+        columns["distance"] = np.where(empty, surface * diagonal, distance)
+    return np.column_stack([columns.get(name, np.zeros(len(truth))) for name in Masks.NAMES]).astype(np.float64)
 
 
 def _line_dice(c: Mapping[str, Floats]) -> Floats:

@@ -233,13 +233,13 @@ def read_coco(truth: object, predicted: object, rules: Rules) -> tuple[object, o
     if not (isinstance(truth, (str, Path)) and suffix_of(truth) == ".json"):
         return truth, predicted, rules
     content, answers = _load_json(truth), _load_json(cast("str", predicted))
-    found = answers if isinstance(answers, list) else answers["annotations"]
+    detections = answers if isinstance(answers, list) else answers["annotations"]
     if rules.labels is None:
         named = {int(category["id"]): str(category["name"]) for category in content.get("categories", ())}
         rules = replace(rules, labels=named or None)
     sizes = {str(image["id"]): (int(image["height"]), int(image["width"])) for image in content["images"]}
     lists = []
-    for objects in (content["annotations"], found):
+    for objects in (content["annotations"], detections):
         by_image: dict[str, list[tuple[int, object]]] = {name: [] for name in sizes}
         unknown = {str(thing["image_id"]) for thing in objects} - {*sizes}
         if unknown:

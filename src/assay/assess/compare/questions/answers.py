@@ -20,33 +20,33 @@ from assay.tally.paired.per_unit import PerUnit
 from assay.tally.real_values import Blocks, Groups
 
 
-def answered(held: Mapping[str, Any], asked: Asked, positive: Label | None, data: Mapping[str, Any]) -> list[Answer]:
+def answered(tallies: Mapping[str, Any], asked: Asked, positive: Label | None, data: Mapping[str, Any]) -> list[Answer]:
     """Every question the tallies can answer; a test that was named goes to the values it takes."""
-    if "values" in held:
-        tally = held["values"]
+    if "values" in tallies:
+        tally = tallies["values"]
         if isinstance(tally, Groups):
             return of_groups(tally, asked)
         ratio = data.get("test_over_train")
         return of_values(cast("Blocks", tally), asked, UNITS[data["per"]], test_over_train=ratio)
-    if "apart" in held:
-        return of_apart(held["apart"], asked, positive=positive)
-    if "paired" not in held:
-        one = of_scores(held["scores"], asked) if "scores" in held else []
-        return one + (of_rows(held["rows"], asked, positive=positive) if "rows" in held else [])
+    if "apart" in tallies:
+        return of_apart(tallies["apart"], asked, positive=positive)
+    if "paired" not in tallies:
+        one = of_scores(tallies["scores"], asked) if "scores" in tallies else []
+        return one + (of_rows(tallies["rows"], asked, positive=positive) if "rows" in tallies else [])
     named = _home(asked.test)
-    if named is not None and ("scores" if named is PairedScores else "rows") not in held:
+    if named is not None and ("scores" if named is PairedScores else "rows") not in tallies:
         raise PlanError(
             "test-refused", f"{asked.test} compares scores, and there are none", fix="give score=..., or leave it out"
         )
     free = replace(asked, test=None)
-    found = of_labels(
-        held["paired"], asked if named is None else free, positive=positive, channels=held.get("channels")
+    answers = of_labels(
+        tallies["paired"], asked if named is None else free, positive=positive, channels=tallies.get("channels")
     )
-    if "scores" in held:
-        found += of_scores(held["scores"], asked if named is PairedScores else free)
-    if "rows" in held:
-        found += of_rows(held["rows"], asked if named is PerUnit else free, positive=positive)
-    return found
+    if "scores" in tallies:
+        answers += of_scores(tallies["scores"], asked if named is PairedScores else free)
+    if "rows" in tallies:
+        answers += of_rows(tallies["rows"], asked if named is PerUnit else free, positive=positive)
+    return answers
 
 
 def _home(test: str | None) -> type | None:

@@ -47,7 +47,7 @@ class ByChannel:
         return cls(levels=levels, asked=Asked(**{name: content["asked"][name] for name in ASKED}))
 
 
-def by_channel(found: Comparison, given: Mapping[str, Any], channel: str) -> ByChannel:
+def by_channel(comparison: Comparison, given: Mapping[str, Any], channel: str) -> ByChannel:
     """The compared models in every level of a column of their table."""
     columns = Given(
         channel=channel,
@@ -57,4 +57,4 @@ def by_channel(found: Comparison, given: Mapping[str, Any], channel: str) -> ByC
         engine=given.get("engine"),
         limits=given.get("limits"),
     )
-    return ByChannel(levels=channels(together(given["data"], columns), found.labels), asked=found.asked)
+    return ByChannel(levels=channels(together(given["data"], columns), comparison.labels), asked=comparison.asked)

@@ -35,36 +35,36 @@ def of_apart(t: Apart, asked: Asked, *, positive: Label | None) -> list[Answer]:
     """Accuracy, both classes apart, the area under the ROC curve, and what else was asked for."""
     asking = Asking(asked=asked, kind=Kind.APART, models=len(t.models))
     pairs = _pairs(t, asked)
-    found: list[Answer] = []
+    answers: list[Answer] = []
     others = [one for one in asked.measures if _held(t, one) and one.name not in LED]
     if t.confusions is not None:
         accuracy = _shares(asking, t, pairs, ("accuracy",), positive)
         sizes = [n for n in t.class_sizes() if n]
         imbalance = max(sizes) / min(sizes)
         if imbalance > BALANCED:  # something fit to choose by comes first
-            found.append(_measured(_freely(asking), t, pairs, [parse("balanced_accuracy")], positive))
+            answers.append(_measured(_freely(asking), t, pairs, [parse("balanced_accuracy")], positive))
             others = [one for one in others if one.name != "balanced_accuracy"]
             accuracy = not_alone(accuracy, imbalance)
-        found.append(accuracy)
+        answers.append(accuracy)
         if positive is not None:
-            found.append(_shares(_freely(asking), t, pairs, ("recall", "specificity"), positive))
+            answers.append(_shares(_freely(asking), t, pairs, ("recall", "specificity"), positive))
     if t.scores is not None:
-        found.append(_measured(asking, t, pairs, ("auroc",), positive))
+        answers.append(_measured(asking, t, pairs, ("auroc",), positive))
     if t.rows is not None:
         others = [parse("auroc_macro"), *others]
     if others:
-        found.append(_measured(asking, t, pairs, others, positive))
+        answers.append(_measured(asking, t, pairs, others, positive))
     if asked.costs is not None:
         paid = _measured(_freely(asking), t, pairs, [parse("mean_cost")], positive)
-        found.insert(0, replace(paid, question="cost"))
-    return [_told(one) for one in (*found, *_margins(asking, t, positive))]
+        answers.insert(0, replace(paid, question="cost"))
+    return [_told(one) for one in (*answers, *_margins(asking, t, positive))]
 
 
-def _held(t: Apart, one: Measure) -> bool:
+def _held(t: Apart, measure: Measure) -> bool:
     """Whether the rows hold what a measure reads."""
-    if one.takes in OF_CLASSES:
+    if measure.takes in OF_CLASSES:
         return t.rows is not None
-    return (t.scores if one.takes is Ranked else t.confusions) is not None
+    return (t.scores if measure.takes is Ranked else t.confusions) is not None
 
 
 def _margins(asking: Asking, t: Apart, positive: Label | None) -> list[Answer]:
@@ -81,13 +81,13 @@ def _margins(asking: Asking, t: Apart, positive: Label | None) -> list[Answer]:
     if choice.test is None:
         return []
     (pair,) = _pairs(t, asked)
-    found = [
-        one
+    findings = [
+        finding
         for name, held in names
         if held is not None
-        for one in asking.run(choice.test, t.only(*pair), choice, measure=name, positive=positive)
+        for finding in asking.run(choice.test, t.only(*pair), choice, measure=name, positive=positive)
     ]
-    return [Answer(question=str(question), kind=Kind.APART, choice=choice, findings=tuple(found))]
+    return [Answer(question=str(question), kind=Kind.APART, choice=choice, findings=tuple(findings))]
 
 
 def _freely(asking: Asking) -> Asking:
@@ -115,13 +115,13 @@ def _shares(
     tables = [(about, t.only(a, b).shares(about, positive)) for about in names for a, b in pairs]
     large = all(large_counts(table.rows) for _, table in tables)
     choice = asking.choice(Question.ACCURACY, Facts(n=t.n, models=len(t.models), large_counts=large))
-    found = [_share(asking, choice, about, table) for about, table in tables]
+    findings = [_share(asking, choice, about, table) for about, table in tables]
     return Answer(
         question=" and ".join(names),
         kind=Kind.APART,
         choice=choice,
-        findings=tuple(adjusted(found, asking.asked.correction)),
-        family=_family(found),
+        findings=tuple(adjusted(findings, asking.asked.correction)),
+        family=_family(findings),
     )
 
 
@@ -159,19 +159,19 @@ def _measured(
             f"{asking.asked.test} has no values to take",
             fix="leave the test out: the table chooses it",
         )
-    found = [
-        one
+    findings = [
+        finding
         for measure in measures
         for a, b in pairs
-        for one in asking.run(choice.test, t.only(a, b), choice, measure=measure, positive=positive)
+        for finding in asking.run(choice.test, t.only(a, b), choice, measure=measure, positive=positive)
     ]
-    told = tuple(adjusted(found, asking.asked.correction))
+    adjusted_findings = tuple(adjusted(findings, asking.asked.correction))
     return Answer(
         question="auroc" if question is Question.AUROC else "measures",
         kind=Kind.APART,
         choice=choice,
-        findings=told,
-        family=_family(found),
+        findings=adjusted_findings,
+        family=_family(findings),
     )
 
 

@@ -33,11 +33,11 @@ def stepped(
             known=", ".join(CORRECTIONS),
             fix="choose one of them",
         )
-    found: dict[int, Found] = {}
+    outcomes: dict[int, Found] = {}
     open_ = list(places)
     while open_:
         judged = judge(1 - alpha_of(level) / (len(open_) if correction == "holm" else 1), open_)
         closed = [place for place in open_ if settled(judged[place])]
-        found |= {place: judged[place] for place in closed or open_}
+        outcomes |= {place: judged[place] for place in closed or open_}
         open_ = [place for place in open_ if place not in closed] if closed else []
-    return found
+    return outcomes

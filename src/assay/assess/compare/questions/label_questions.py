@@ -55,21 +55,21 @@ def of_labels(
     disputes = t.outcomes(*t.models).disagree if pair else 0
     facts = Facts(n=t.n, disagree=disputes, models=len(t.models))
     choice = asking.choice(Question.ACCURACY, facts)
-    found = [_two(asking, t, choice) if pair else _several(asking, t, choice)]
+    answers = [_two(asking, t, choice) if pair else _several(asking, t, choice)]
     if pair and positive is not None:
-        found.append(_strata(asking, t, positive, choice))
-        found[0] = _opposite(found[0], found[1])
+        answers.append(_strata(asking, t, positive, choice))
+        answers[0] = _opposite(answers[0], answers[1])
     measures = [one for one in asked.measures if not one.from_scores]
     if imbalance > BALANCED and len(sizes) > 1:  # accuracy comes last, and something fit to choose by comes first
-        found = [*found[1:], not_alone(found[0], imbalance)]
+        answers = [*answers[1:], not_alone(answers[0], imbalance)]
         first = by_pairs(asking, t, facts, [parse("balanced_accuracy")], positive=positive)
-        found = [replace(one, question="balanced accuracy") for one in first] + found
+        answers = [replace(one, question="balanced accuracy") for one in first] + answers
         measures = [one for one in measures if one.name not in ("accuracy", "balanced_accuracy")]
-    found += _margins(asking, t.outcomes(*t.models) if pair else None, facts)
-    found += by_pairs(asking, t, facts, measures, positive=positive)
+    answers += _margins(asking, t.outcomes(*t.models) if pair else None, facts)
+    answers += by_pairs(asking, t, facts, measures, positive=positive)
     if pair and channels:
-        found.append(of_channels(channels, asked))
-    return of_costs(asking, t, facts) + found
+        answers.append(of_channels(channels, asked))
+    return of_costs(asking, t, facts) + answers
 
 
 def of_channels(channels: Mapping[str, PairedLabels], asked: Asked) -> Answer:
@@ -96,14 +96,14 @@ def of_scores(t: PairedScores, asked: Asked) -> list[Answer]:
             f"{_test(choice).name} reads scores row by row, and there are so many that they were rounded and counted",
             fix="leave the test out; or hold the scores in memory: exact_scores=NUMBER (--exact-scores)",
         )
-    found = asking.run(_test(choice), t, choice)
+    findings = asking.run(_test(choice), t, choice)
     family: tuple[str, ...] = ()
     if _test(choice).pairwise:  # every pair is a question of its own, so nothing follows
-        choice, found = replace(choice, after=None), tuple(adjusted(found, asked.correction))
-        family = tuple(f"auroc of {' and '.join(one.models)}" for one in found)
+        choice, findings = replace(choice, after=None), tuple(adjusted(findings, asked.correction))
+        family = tuple(f"auroc of {' and '.join(one.models)}" for one in findings)
     if choice.after is not None:
-        found += _after(asking, t, choice, found[0])
-    answer = Answer(question="auroc", kind=Kind.SCORES, choice=choice, findings=found, family=family)
+        findings += _after(asking, t, choice, findings[0])
+    answer = Answer(question="auroc", kind=Kind.SCORES, choice=choice, findings=findings, family=family)
     measures = [one for one in asked.measures if one.takes is Ranked]
     others = [] if t.bits is not None else by_pairs(asking, t, facts, measures)
     return [answer, *others, *_margins(asking, t if len(t.models) == 2 else None, facts)]  # noqa: PLR2004
@@ -126,11 +126,11 @@ def by_pairs(
     names = [one.title if len(pairs) == 1 else f"{one.title} of {a} and {b}" for one in measures for a, b in pairs]
     if choice.test is None:
         return [Answer(question="measures", kind=asking.kind, choice=choice, findings=(), notes=(choice.why,))]
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for measure in measures:
         for a, b in pairs:
-            found += asking.run(choice.test, t.only(a, b), choice, measure=measure, positive=positive)
-    told = tuple(adjusted(found, asking.asked.correction))
+            findings += asking.run(choice.test, t.only(a, b), choice, measure=measure, positive=positive)
+    told = tuple(adjusted(findings, asking.asked.correction))
     return [Answer(question="measures", kind=asking.kind, choice=choice, findings=told, family=tuple(names))]
 
 
@@ -145,15 +145,15 @@ def of_values(t: Blocks, asked: Asked, kind: Kind, *, test_over_train: object = 
         return [Answer(question=str(question), kind=kind, choice=choice, findings=(), notes=(choice.why,))]
     if kind is Kind.FIVE_BY_TWO:  # halves: the test part is as large as its training part
         test_over_train = 1
-    found, family = _on_values(asking, t, choice, test_over_train)
+    findings, family = _on_values(asking, t, choice, test_over_train)
     for beside in choice.beside:
         if beside is choice.test:
             continue
         tally: object = _five(t, 0, 1) if beside.takes is FiveByTwo else t.pair(0, 1)
         if beside.takes is Folds:
             tally = Folds.of(t.pair(0, 1), test_over_train=_ratio(test_over_train))
-        found += tuple(one.said(chosen="reported beside it") for one in asking.run(beside, tally, choice))
-    answers = [Answer(question=str(question), kind=kind, choice=choice, findings=found, family=family)]
+        findings += tuple(one.said(chosen="reported beside it") for one in asking.run(beside, tally, choice))
+    answers = [Answer(question=str(question), kind=kind, choice=choice, findings=findings, family=family)]
     return answers + _margins(asking, t.pair(0, 1) if pair else None, facts)
 
 
@@ -165,10 +165,10 @@ def of_groups(t: Groups, asked: Asked) -> list[Answer]:
     facts = Facts(n=min(t.sizes), models=len(t.models), normal=normal, equal_spread=equal_spread(t).holds)
     question = Question.VARIANCE if asked.variance else Question.LOCATION
     choice = asking.choice(question, facts)
-    found = asking.run(_test(choice), t, choice)
-    if choice.after is not None and len(found) == 1:
-        found += _after(asking, t, replace(choice, after=_posthoc(_test(choice), choice.after)), found[0])
-    return [Answer(question=str(question), kind=Kind.INDEPENDENT, choice=choice, findings=found)]
+    findings = asking.run(_test(choice), t, choice)
+    if choice.after is not None and len(findings) == 1:
+        findings += _after(asking, t, replace(choice, after=_posthoc(_test(choice), choice.after)), findings[0])
+    return [Answer(question=str(question), kind=Kind.INDEPENDENT, choice=choice, findings=findings)]
 
 
 def _two(asking: Asking, t: PairedLabels, choice: Choice) -> Answer:
@@ -194,23 +194,23 @@ def _shaped(test: Significance, t: PairedLabels) -> object:
 
 
 def _several(asking: Asking, t: PairedLabels, choice: Choice) -> Answer:
-    found = asking.run(_test(choice), t.patterns() if _test(choice).takes is Patterns else t, choice)
+    findings = asking.run(_test(choice), t.patterns() if _test(choice).takes is Patterns else t, choice)
     pairs = [test_outcomes(t.outcomes(a, b), asking.asked.level) for a, b in combinations(t.models, 2)]
     told = adjusted(pairs, asking.asked.correction)
     family = tuple(f"accuracy of {' and '.join(one.models)}" for one in told)
-    return Answer(question="accuracy", kind=Kind.LABELS, choice=choice, findings=(*found, *told), family=family)
+    return Answer(question="accuracy", kind=Kind.LABELS, choice=choice, findings=(*findings, *told), family=family)
 
 
 def _strata(asking: Asking, t: PairedLabels, positive: Label, choice: Choice) -> Answer:
     a, b = t.models
     tables = (t.found(a, b, positive), t.left_out(a, b, positive))
-    told = adjusted([test_outcomes(one, asking.asked.level) for one in tables], asking.asked.correction)
+    findings = adjusted([test_outcomes(one, asking.asked.level) for one in tables], asking.asked.correction)
     why = replace(choice, why="the classes apart: what is gained in one can be lost in the other (E-XS-02)", label="")
     return Answer(
         question="recall and specificity",
         kind=Kind.LABELS,
         choice=why,
-        findings=tuple(told),
+        findings=tuple(findings),
         family=("recall", "specificity"),
     )
 
@@ -230,10 +230,10 @@ def _opposite(pooled: Answer, strata: Answer) -> Answer:
 def not_alone(answer: Answer, imbalance: float) -> Answer:
     """Accuracy where the classes are unbalanced: told, and marked as no basis for a choice."""
     label = UNFIT.format(imbalance=imbalance)
-    told = tuple(one.said(label="; ".join(filter(None, (one.label, label)))) for one in answer.findings)
+    findings = tuple(one.said(label="; ".join(filter(None, (one.label, label)))) for one in answer.findings)
     refusal = Refusal(test="accuracy", why=label, hard=False)
     choice = replace(answer.choice, label=label, refused=(refusal, *answer.choice.refused))
-    return replace(answer, choice=choice, findings=told)
+    return replace(answer, choice=choice, findings=findings)
 
 
 def _margins(asking: Asking, tally: object, facts: Facts) -> list[Answer]:
@@ -255,10 +255,10 @@ def _on_values(
 ) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
     test, asked = _test(choice), asking.asked
     if test.takes is Blocks:
-        found = asking.run(test, t, choice, control=asked.control)
-        if choice.after is None or len(found) > 1:
-            return found, ()
-        return found + _after(asking, t, choice, found[0]), ()
+        findings = asking.run(test, t, choice, control=asked.control)
+        if choice.after is None or len(findings) > 1:
+            return findings, ()
+        return findings + _after(asking, t, choice, findings[0]), ()
     if test.takes is Groups:
         return asking.run(test, Groups(values=t.values, models=t.models), choice), ()
     pairs: list[Finding] = []
@@ -288,10 +288,10 @@ def _after(asking: Asking, tally: object, choice: Choice, first: Finding) -> tup
 
         after = against_control
     why = replace(choice, why=f"pairs beside {first.title}; the correction for the number of pairs keeps the level")
-    found = asking.run(after, tally, why, control=asking.asked.control)
+    findings = asking.run(after, tally, why, control=asking.asked.control)
     if after.name in ("nemenyi", "tukey"):
-        return found
-    return tuple(adjusted(found, asking.asked.correction))
+        return findings
+    return tuple(adjusted(findings, asking.asked.correction))
 
 
 def _posthoc(test: Significance, default: Significance) -> Significance:

@@ -55,11 +55,11 @@ def of_rows(t: PerUnit, asked: Asked, *, positive: Label | None) -> list[Answer]
             fix="leave it out",
         )
     measures = _wanted(t, asked, imbalance, positive=positive is not None)
-    found = of_costs(asking, t, facts) if t.calls is not None else []
-    found += by_pairs(asking, t, facts, measures, positive=positive, free=asked.test is None) + _margins(
+    answers = of_costs(asking, t, facts) if t.calls is not None else []
+    answers += by_pairs(asking, t, facts, measures, positive=positive, free=asked.test is None) + _margins(
         asking, t, facts, positive
     )
-    return [_accuracy_marked(one, imbalance) for one in found] if imbalance > BALANCED else found
+    return [_accuracy_marked(one, imbalance) for one in answers] if imbalance > BALANCED else answers
 
 
 def _kind(t: PerUnit) -> Kind:
@@ -115,11 +115,11 @@ def _wanted(t: PerUnit, asked: Asked, imbalance: float, *, positive: bool) -> li
     return list({one.title: one for one in found if _fits(t, one)}.values())
 
 
-def _fits(t: PerUnit, one: Measure) -> bool:
+def _fits(t: PerUnit, measure: Measure) -> bool:
     """Whether the rows hold what a measure reads."""
-    if one.takes in OF_CLASSES:
+    if measure.takes in OF_CLASSES:
         return t.classwise
-    return t.scores is not None and not t.classwise if one.takes is Ranked else t.calls is not None
+    return t.scores is not None and not t.classwise if measure.takes is Ranked else t.calls is not None
 
 
 def _forced(t: PerUnit, asked: Asked, kind: Kind, facts: Facts, positive: Label | None) -> list[Answer]:
@@ -133,17 +133,19 @@ def _forced(t: PerUnit, asked: Asked, kind: Kind, facts: Facts, positive: Label 
     if takes is PairedScores and t.scores is not None and positive is not None:
         is_positive = t.truth == t.labels.index(positive)
         rows = PairedScores.of(is_positive, dict(zip(t.models, t.scores, strict=True)))
-        found = of_scores(rows, free)
+        answers = of_scores(rows, free)
     elif takes not in (PairedScores, PerUnit) and t.calls is not None:
         codes, place = np.unique(np.stack([t.truth, *t.calls]), axis=1, return_inverse=True)
         rows = np.bincount(place.ravel(), weights=t.entries).astype(np.int64).tolist()
         by_label = {tuple(t.labels[i] for i in cell): n for cell, n in zip(codes.T.tolist(), rows, strict=True)}
-        found = of_labels(PairedLabels.from_cells(by_label, models=t.models, labels=t.labels), free, positive=positive)
+        answers = of_labels(
+            PairedLabels.from_cells(by_label, models=t.models, labels=t.labels), free, positive=positive
+        )
     else:
         raise PlanError(
             "comparison-needs", f"{asked.test} has no values to take", fix="give predictions, or scores of two classes"
         )
-    return [_marked(one, kind, forced.label) for one in found[:1]]
+    return [_marked(one, kind, forced.label) for one in answers[:1]]
 
 
 def _accuracy_marked(answer: Answer, imbalance: float) -> Answer:

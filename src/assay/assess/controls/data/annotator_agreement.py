@@ -107,17 +107,17 @@ def _pair(cells: Cells) -> dict[str, Any]:
 def _together(rows: Cells, ranked: tuple[Label, ...] | None, level: float) -> dict[str, Any]:
     """Coefficients of all annotators, over items that two of them labelled at least; with weights where ranks are."""
     tally = Ratings.from_cells(rows, labels=ranked)
-    found: dict[str, Any] = {"items": tally.items, "items_labelled_twice": tally.several.items}
+    coefficients: dict[str, Any] = {"items": tally.items, "items_labelled_twice": tally.several.items}
     k = len(tally.labels)
     for weighting in ("none",) if ranked is None else WEIGHTINGS:
         tail = "" if weighting == "none" else f"_{weighting}"
         weight = weights(k, weighting)
-        found |= {
+        coefficients |= {
             f"fleiss_kappa{tail}": told(fleiss(tally, weight), level, raters=3),
             f"krippendorff_alpha{tail}": told(krippendorff(tally, weight), level, raters=3),
             f"gwet_ac{'1' if weighting == 'none' else '2'}{tail}": told(gwet(tally, weight), level, raters=3),
         }
-    return found
+    return coefficients
 
 
 def _weighted(cells: Cells, ranked: tuple[Label, ...] | None, level: float) -> dict[str, Any]:

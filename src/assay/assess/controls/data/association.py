@@ -73,24 +73,24 @@ def associated(cells: Mapping[tuple[Any, ...], int]) -> Association | None:
         return None
     rows = tuple(tuple(cells.get((a, b), 0) for b in across) for a in down)
     table = Table(rows=rows)
-    found = chi_squared_association(table)
+    chi_squared = chi_squared_association(table)
     sides, total = [sum(row) for row in rows], sum(map(sum, rows))
     columns = [sum(row[j] for row in rows) for j in range(len(across))]
     sparse = min(a * b / total for a in sides for b in columns) < SPARSE and total <= MANY
-    told = fisher_monte_carlo(table) if sparse else found
-    unbiased, ends = found.more[0].value, found.more[0].interval
+    finding = fisher_monte_carlo(table) if sparse else chi_squared
+    unbiased, ends = chi_squared.more[0].value, chi_squared.more[0].interval
     strength = float(unbiased) if not isinstance(unbiased, Undefined) else 0.0
-    least = found.least
+    least = chi_squared.least
     return Association(
-        p=1.0 if told.p is None else told.p,
+        p=1.0 if finding.p is None else finding.p,
         strength=strength,
         low=0.0 if ends is None else ends.low,
         high=1.0 if ends is None else ends.high,
         detectable=float(least) if isinstance(least, (int, float)) else None,
         rows=total,
         largest_gap=_largest_gap(rows, sides),
-        method=METHODS[told.test],
-        test=told.test,
+        method=METHODS[finding.test],
+        test=finding.test,
     )
 
 

@@ -42,14 +42,14 @@ def missing(q: Inquiry) -> Iterator[Outcome]:
     looked: list[tuple[str, Any]] = []
     for name, split in there.items():
         columns = [one for one in q.plan.columns.features or split.columns if one != truth and split.has(one)]
-        for column, told, found in _lacking(split, columns, truth):
+        for column, told, association in _lacking(split, columns, truth):
             facts[f"{column} in {name}"] = told
-            looked += [] if found is None else [(f"{column} in {name}", found)]
+            looked += [] if association is None else [(f"{column} in {name}", association)]
     limits, bad = q.plan.checks, []
-    for (name, found), p in zip(looked, adjusted([one for _, one in looked]), strict=True):
-        flagged = p < limits.alpha and found.strength >= limits.association
-        facts[name] |= {**found.to_json(p), "flagged": flagged}
-        bad += [f"{name} (V {figure(found.strength)})"] if flagged else []
+    for (name, association), p in zip(looked, adjusted([one for _, one in looked]), strict=True):
+        flagged = p < limits.alpha and association.strength >= limits.association
+        facts[name] |= {**association.to_json(p), "flagged": flagged}
+        bad += [f"{name} (V {figure(association.strength)})"] if flagged else []
     most = max((one["share"] for one in facts.values()), default=0.0)
     said = "no value is missing" if not facts else f"values are missing in {len(facts)} columns, at most {figure(most)}"
     if bad:
@@ -89,18 +89,18 @@ def ranges(q: Inquiry) -> Iterator[Outcome]:
     """Test values lie within what training saw."""
     features, train, test = q.plan.columns.features or [], q.of_role("train"), q.of_role("test")
     every = (*train.values(), *test.values())
-    if not features or not train or not test or not all(one.has(*features) for one in every):
+    if not features or not train or not test or not all(entry.has(*features) for entry in every):
         yield Outcome(verdict="no-evidence", says="no features are declared, or training or test data lack them")
         return
     facts: dict[str, Any] = {}
     for name, split in test.items():
         facts |= _new_values(features, train, name, split)
-    judged = {name: one for name, one in facts.items() if "p" in one}
+    judged = {name: entry for name, entry in facts.items() if "p" in entry}
     limits, bad = q.plan.checks, []
-    for (name, one), p in zip(judged.items(), holm([one["p"] for one in judged.values()]), strict=True):
-        one["p_adjusted"], one["flagged"] = p, p < limits.alpha and one["share"] >= limits.outside
-        if one["flagged"]:
-            bad.append(f"{name} ({counted(one['new'], 'value')}, {figure(one['share'])})")
+    for (name, entry), p in zip(judged.items(), holm([entry["p"] for entry in judged.values()]), strict=True):
+        entry["p_adjusted"], entry["flagged"] = p, p < limits.alpha and entry["share"] >= limits.outside
+        if entry["flagged"]:
+            bad.append(f"{name} ({counted(entry['new'], 'value')}, {figure(entry['share'])})")
     left = [name for name in facts if name not in judged]
     tail = f"; not comparable: {phrases(left)}" if left else ""
     if not judged:

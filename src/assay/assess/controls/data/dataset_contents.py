@@ -42,7 +42,7 @@ Cells = Mapping[tuple[Any, ...], int]
 )
 def manifest(q: Inquiry) -> Iterator[Outcome]:
     """What the data sets hold."""
-    every: list[Verdict] = []
+    verdicts: list[Verdict] = []
     for role in ("train", "validation", "test"):
         names = list(splits_of(q.loaded, role))
         facts = {name: _described(q, q.splits[name]) for name in names if name in q.splits}
@@ -56,11 +56,11 @@ def manifest(q: Inquiry) -> Iterator[Outcome]:
         else:
             sizes = ", ".join(f"{name}: {counted(facts[name]['rows'], 'row')}" for name in names)
             said = sizes + (f"; no source is stated for {listed(unsaid)}" if unsaid else "")
-        every += [verdict] if names else []
+        verdicts += [verdict] if names else []
         yield Outcome(part=role, verdict=verdict, says=said, facts=facts, inputs=q.digests(*names))
-    whole: Verdict = "pass" if every and set(every) == {"pass"} else "no-evidence"
+    whole: Verdict = "pass" if verdicts and set(verdicts) == {"pass"} else "no-evidence"
     count = counted(len(q.splits), "data set")
-    yield Outcome(verdict=whole, says=f"{count} counted and described" if every else "the plan names no data")
+    yield Outcome(verdict=whole, says=f"{count} counted and described" if verdicts else "the plan names no data")
 
 
 def _described(q: Inquiry, split: SplitRows) -> dict[str, Any]:
@@ -95,20 +95,21 @@ def class_shares(q: Inquiry) -> Iterator[Outcome]:
     }
     labels = {label for _, label in cells}
     missing = sorted(f"{label} in {name}" for name in there for label in labels if (name, label) not in cells)
-    found, limits = associated(cells), q.plan.checks
+    association, limits = associated(cells), q.plan.checks
     thresholds = {"alpha": limits.alpha, "cramers_v": limits.association, "share_gap": limits.share_gap}
     inputs = q.digests(*there)
-    if found is None:
+    if association is None:
         yield Outcome(verdict="no-evidence", says="there is only one class", inputs=inputs)
         return
-    facts = {**found.to_json(found.p), "missing": missing, "tests": [found.test]}
-    apart = found.p < limits.alpha and (found.strength >= limits.association or found.largest_gap >= limits.share_gap)
+    facts = {**association.to_json(association.p), "missing": missing, "tests": [association.test]}
+    apart = association.p < limits.alpha and (
+        association.strength >= limits.association or association.largest_gap >= limits.share_gap
+    )
     if missing:
         said = f"classes without rows: {', '.join(missing[:8])}"
     else:
-        said = (
-            f"largest gap of a class share {figure(found.largest_gap)}, V {figure(found.strength)}, p {shown(found.p)}"
-        )
+        gap, strength = figure(association.largest_gap), figure(association.strength)
+        said = f"largest gap of a class share {gap}, V {strength}, p {shown(association.p)}"
     verdict: Verdict = "fail" if missing or apart else "pass"
     yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=inputs)
     yield from _features_of_splits(q)
@@ -134,8 +135,8 @@ def _features_of_splits(q: Inquiry) -> Iterator[Outcome]:
 def population(q: Inquiry) -> Iterator[Outcome]:
     """Class shares against the declared population."""
     shares, truth = q.plan.population.classes, q.plan.columns.truth
-    held = {**q.of_role("test"), **q.of_role("train")}
-    parts = list(_features_of_population(q, held))
+    splits = {**q.of_role("test"), **q.of_role("train")}
+    parts = list(_features_of_population(q, splits))
     yield from parts
     odd = "".join(f"; features {one.says}" for one in parts if one.verdict == "fail")
     if not shares:
@@ -144,7 +145,7 @@ def population(q: Inquiry) -> Iterator[Outcome]:
         verdict: Verdict = "fail" if odd else "declared" if stated else "no-evidence"
         yield Outcome(verdict=verdict, says=said + odd)
         return
-    there = {name: one for name, one in held.items() if one.has(truth)}
+    there = {name: one for name, one in splits.items() if one.has(truth)}
     if not there or truth is None:
         yield Outcome(verdict="no-evidence", says="no data with true labels were counted")
         return
@@ -161,12 +162,12 @@ def population(q: Inquiry) -> Iterator[Outcome]:
     yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
 
 
-def _features_of_population(q: Inquiry, held: Mapping[str, SplitRows]) -> Iterator[Outcome]:
+def _features_of_population(q: Inquiry, splits: Mapping[str, SplitRows]) -> Iterator[Outcome]:
     """Features against what is declared of the population, and against a reference."""
-    if (declared := as_declared(q, held)) is not None:
+    if (declared := as_declared(q, splits)) is not None:
         yield declared
     if q.reference is not None:
-        pairs = {f"{name} and reference": (one, q.reference) for name, one in held.items()}
+        pairs = {f"{name} and reference": (one, q.reference) for name, one in splits.items()}
         yield alike(q, "features", q.plan.columns.features or [], pairs)
 
 
@@ -200,12 +201,13 @@ def label_conflicts(q: Inquiry) -> Iterator[Outcome]:
     if not features or truth is None or not there:
         yield Outcome(verdict="no-evidence", says="no features are declared, or no split has them")
         return
-    found = {name: one.conflicts(features, truth) for name, one in there.items()}
-    rows = sum(one.rows for one in found.values())
+    conflicts = {name: one.conflicts(features, truth) for name, one in there.items()}
+    rows = sum(one.rows for one in conflicts.values())
     facts = {
-        name: {"groups": one.groups, "rows": one.rows, "least_errors": one.least_errors} for name, one in found.items()
+        name: {"groups": one.groups, "rows": one.rows, "least_errors": one.least_errors}
+        for name, one in conflicts.items()
     }
-    least = sum(one.least_errors for one in found.values())
+    least = sum(one.least_errors for one in conflicts.values())
     said = (
         f"{counted(rows, 'row')} with equal features and different labels; no model can be right on {least:,} of them"
         if rows
@@ -232,11 +234,11 @@ def channels(q: Inquiry) -> Iterator[Outcome]:
         for channel, column in columns.items():
             if truth is None or not split.has(truth, column):
                 continue
-            cells, found = _channel(split, column, truth)
-            if found is None:
+            cells, association = _channel(split, column, truth)
+            if association is None:
                 constant.append(f"{channel} in {name}")
             else:
-                looked.append((f"{channel} in {name}", found, *guessed_by(cells)))
+                looked.append((f"{channel} in {name}", association, *guessed_by(cells)))
     answered = [f for f in ("acquisition", "preprocessing", "person", "environment") if q.says(f"channels.{f}")]
     if not looked:
         if constant or (len(answered) == 4 and not columns):  # noqa: PLR2004
@@ -248,11 +250,13 @@ def channels(q: Inquiry) -> Iterator[Outcome]:
     limits, ps = q.plan.checks, adjusted([one[1] for one in looked])
     facts: dict[str, Any] = {}
     bad = []
-    for (name, found, excess, low), p in zip(looked, ps, strict=True):
-        strong = p < limits.alpha and (found.strength >= limits.association or (excess >= limits.excess and low > 0))
-        facts[name] = {**found.to_json(p), "guess_above_chance": excess, "guess_low": low, "flagged": strong}
+    for (name, association, excess, low), p in zip(looked, ps, strict=True):
+        strong = p < limits.alpha and (
+            association.strength >= limits.association or (excess >= limits.excess and low > 0)
+        )
+        facts[name] = {**association.to_json(p), "guess_above_chance": excess, "guess_low": low, "flagged": strong}
         if strong:
-            bad.append(f"{name} (V {figure(found.strength)}, guess {figure(excess)} above chance)")
+            bad.append(f"{name} (V {figure(association.strength)}, guess {figure(excess)} above chance)")
     said = f"the class shows in {'; '.join(bad)}" if bad else f"{counted(len(looked), 'table')}, none tells the class"
     thresholds = {"alpha": limits.alpha, "cramers_v": limits.association, "excess": limits.excess}
     inputs = q.digests(*q.splits)

@@ -32,24 +32,26 @@ CODES = 20
 def alike(q: Inquiry, part: str, features: Sequence[str], pairs: Mapping[str, tuple[SplitRows, SplitRows]]) -> Outcome:
     """Each feature in each pair of data sets: the gap of distributions of numbers, the association of categories."""
     facts: dict[str, Any] = {}
-    for name, (one, other) in pairs.items():
+    for name, (first_split, other) in pairs.items():
         for feature in features:
-            if one.has(feature) and other.has(feature):
-                facts[f"{feature}, {name}"] = _compared(one, other, feature)
+            if first_split.has(feature) and other.has(feature):
+                facts[f"{feature}, {name}"] = _compared(first_split, other, feature)
     return _judged(q, part, facts)
 
 
 def _judged(q: Inquiry, part: str, facts: dict[str, Any]) -> Outcome:
-    judged = {name: one for name, one in facts.items() if "p" in one}
+    judged = {name: comparison for name, comparison in facts.items() if "p" in comparison}
     limits, bad = q.plan.checks, []
     bounds = {"D": limits.distance, "V": limits.association, "total variation": limits.share_gap}
     if not judged:
         return Outcome(part=part, verdict="no-evidence", says="there is no feature to compare", facts=facts)
-    for (name, one), p in zip(judged.items(), holm([one["p"] for one in judged.values()]), strict=True):
-        limit = bounds[one["statistic"]]
-        one["p_adjusted"], one["flagged"] = p, p < limits.alpha and one["value"] >= limit
-        if one["flagged"]:
-            bad.append(f"{name} ({one['statistic']} {figure(one['value'])})")
+    for (name, comparison), p in zip(
+        judged.items(), holm([comparison["p"] for comparison in judged.values()]), strict=True
+    ):
+        limit = bounds[comparison["statistic"]]
+        comparison["p_adjusted"], comparison["flagged"] = p, p < limits.alpha and comparison["value"] >= limit
+        if comparison["flagged"]:
+            bad.append(f"{name} ({comparison['statistic']} {figure(comparison['value'])})")
     said = f"distributed otherwise: {phrases(bad)}" if bad else f"{counted(len(judged), 'comparison')}, all alike"
     thresholds = {"alpha": limits.alpha, "distance": limits.distance, "cramers_v": limits.association}
     thresholds |= {"total_variation": limits.share_gap} if part == "declared" else {}
@@ -84,10 +86,10 @@ def _quantiles(split: SplitRows, feature: str, below: Mapping[str, float]) -> di
 
 def _levels(split: SplitRows, feature: str, shares: Mapping[str, float]) -> dict[str, Any]:
     """Half the sum of the gaps between declared shares and those of the rows."""
-    found = split.table(feature)
-    if found is None:
+    table = split.table(feature)
+    if table is None:
         return {"left_out": "too many different values to be categories"}
-    counts = {str(key[0]): n for key, n in found.items() if key[0] is not None}
+    counts = {str(key[0]): n for key, n in table.items() if key[0] is not None}
     total = sum(counts.values())
     if not total:
         return {"left_out": "there is no value"}
@@ -108,18 +110,18 @@ def _fits(counts: Sequence[int], shares: Sequence[float]) -> float:
     return chi_squared_fit(Table(rows=(tuple(counts), reference))).p or 0.0
 
 
-def _compared(one: SplitRows, other: SplitRows, feature: str) -> dict[str, Any]:
-    short = [described(split, feature) for split in (one, other)]
-    if all(found.numeric for found in short) and max(found.distinct for found in short) > CODES:
-        gap, p = kolmogorov_smirnov(values_of(one, feature), values_of(other, feature))
+def _compared(first_split: SplitRows, other: SplitRows, feature: str) -> dict[str, Any]:
+    short = [described(split, feature) for split in (first_split, other)]
+    if all(summary.numeric for summary in short) and max(summary.distinct for summary in short) > CODES:
+        gap, p = kolmogorov_smirnov(values_of(first_split, feature), values_of(other, feature))
         return {"statistic": "D", "value": gap, "p": p}
-    tables = [split.table(feature) for split in (one, other)]
+    tables = [split.table(feature) for split in (first_split, other)]
     if None in tables:
         return {"left_out": "too many different values to be categories"}
     cells = {
         (side, key[0]): n for side, table in enumerate(tables) for key, n in (table or {}).items() if key[0] is not None
     }
-    found = associated(cells) if cells else None
-    if found is None:
+    summary = associated(cells) if cells else None
+    if summary is None:
         return {"left_out": "there is one level only"}
-    return {"statistic": "V", "value": found.strength, "low": found.low, "high": found.high, "p": found.p}
+    return {"statistic": "V", "value": summary.strength, "low": summary.low, "high": summary.high, "p": summary.p}

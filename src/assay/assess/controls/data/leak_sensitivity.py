@@ -24,11 +24,11 @@ def without(q: Inquiry, split: str, rows: SplitRows, shared: Sequence[Shared]) -
     affected = [one for one in shared if one.rows]
     if not affected:
         return {}
-    found: dict[str, Any] = {}
+    comparisons: dict[str, Any] = {}
     for (model, own), assessment in q.assessments.items():
         if own == split:
-            found[model] = _model(q, model, rows, affected, assessment)
-    return found
+            comparisons[model] = _model(q, model, rows, affected, assessment)
+    return comparisons
 
 
 def told_without(found: Mapping[str, Any]) -> str:
@@ -38,11 +38,11 @@ def told_without(found: Mapping[str, Any]) -> str:
 
 
 def _told(found: Mapping[str, Any]) -> Iterator[str]:
-    for model, one in found.items():
-        if isinstance(one, Mapping) and one["measures"]:
-            name, pair = next(iter(one["measures"].items()))
+    for model, comparison in found.items():
+        if isinstance(comparison, Mapping) and comparison["measures"]:
+            name, pair = next(iter(comparison["measures"].items()))
             values = [figure(value) if value is not None else "undefined" for value in (pair["all"], pair["without"])]
-            yield f"{name} of {model} is {values[1]} ({counted(one['rows'], 'row')}), not {values[0]}"
+            yield f"{name} of {model} is {values[1]} ({counted(comparison['rows'], 'row')}), not {values[0]}"
 
 
 def _model(

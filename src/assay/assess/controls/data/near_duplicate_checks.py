@@ -26,27 +26,27 @@ DENSITY: Final = 0.56
 
 def near(q: Inquiry, mine: SplitRows, other: SplitRows) -> dict[str, dict[str, Any]]:
     """By kind of content, the rows of one split that nearly equal a row of the other; empty where nothing fits."""
-    found: dict[str, dict[str, Any]] = {}
+    matches: dict[str, dict[str, Any]] = {}
     columns, limits = q.plan.columns, q.plan.checks
-    both = [one for one in mine.columns if other.has(one)]
+    both = [column for column in mine.columns if other.has(column)]
     naming = Naming.of(mine, columns.id) if columns.id in both else None
-    texts = [one for one in columns.texts or () if one in both]
+    texts = [column for column in columns.texts or () if column in both]
     if texts:
-        one = near_texts(mine, other, texts, limits.similarity, naming)
-        found["texts"] = {**one.to_json(), "similarity": limits.similarity}
-    features = [one for one in columns.features or () if one not in texts and one in both]
+        near_rows = near_texts(mine, other, texts, limits.similarity, naming)
+        matches["texts"] = {**near_rows.to_json(), "similarity": limits.similarity}
+    features = [column for column in columns.features or () if column not in texts and column in both]
     reach = {} if texts else _reach(mine, other, features, limits.near)
     if reach:
-        same = [one for one in features if one not in reach]
+        same = [column for column in features if column not in reach]
         numbers: Near = near_numbers(mine, other, reach, same, naming)
-        found["numbers"] = {**numbers.to_json(), "reach": reach}
+        matches["numbers"] = {**numbers.to_json(), "reach": reach}
     if columns.picture in both:
         folder = Path(q.loaded.folder)
         alike = near_pictures(
             mine, other, columns.picture, folder=folder, distance=limits.picture_distance, naming=naming
         )
-        found["pictures"] = {**alike.to_json(), "distance": limits.picture_distance}
-    return found
+        matches["pictures"] = {**alike.to_json(), "distance": limits.picture_distance}
+    return matches
 
 
 def _reach(mine: SplitRows, other: SplitRows, features: list[str], tolerance: float) -> dict[str, float]:

@@ -33,7 +33,7 @@ CLOSE: Final = 1e-6
 def held_against_data(q: Inquiry) -> dict[str, dict[str, Any]]:
     """Every declared parameter of a fitted step, and the data whose statistic it is: train, with others, or neither."""
     train, rest = q.of_role("train"), {**q.of_role("validation"), **q.of_role("test")}
-    found: dict[str, dict[str, Any]] = {}
+    fits: dict[str, dict[str, Any]] = {}
     for name, model in q.trained().items():
         for step in model.preprocessing or ():
             for feature, parameters in (step.fitted or {}).items():
@@ -42,8 +42,8 @@ def held_against_data(q: Inquiry) -> dict[str, dict[str, Any]]:
                 seen = _values(train, feature)
                 others = {one: _values({one: rows}, feature) for one, rows in rest.items() if rows.has(feature)}
                 for statistic, value in parameters.items():
-                    found[f"{name}, {step.step}: {statistic} of {feature}"] = _told(statistic, value, seen, others)
-    return found
+                    fits[f"{name}, {step.step}: {statistic} of {feature}"] = _told(statistic, value, seen, others)
+    return fits
 
 
 def _values(splits: Mapping[str, SplitRows], feature: str) -> Floats:

@@ -53,18 +53,18 @@ def proxies(q: Inquiry) -> Iterator[Outcome]:
     bad: list[str] = []
     for name, split in there.items():
         for feature in features:
-            found = _screened(split, feature, str(truth))
-            facts[f"{feature} in {name}"] = found
+            screening = _screened(split, feature, str(truth))
+            facts[f"{feature} in {name}"] = screening
             why = []
-            if found.get("auroc", 0) >= limits.proxy_auroc:
-                why.append(f"AUROC {_with_interval(found, 'auroc')}")
-            if found.get("cramers_v", 0) >= limits.proxy_association:
-                why.append(f"V {_with_interval(found, 'cramers_v')}")
-            if found.get("pure"):
+            if screening.get("auroc", 0) >= limits.proxy_auroc:
+                why.append(f"AUROC {_with_interval(screening, 'auroc')}")
+            if screening.get("cramers_v", 0) >= limits.proxy_association:
+                why.append(f"V {_with_interval(screening, 'cramers_v')}")
+            if screening.get("pure"):
                 why.append("every value that occurs again has one class")
-            if best is not None and found.get("alone_low", 0) >= best:
-                why.append(f"alone it guesses {figure(found['alone'])}, the best model {figure(best)}")
-            found["flagged"] = bool(why)
+            if best is not None and screening.get("alone_low", 0) >= best:
+                why.append(f"alone it guesses {figure(screening['alone'])}, the best model {figure(best)}")
+            screening["flagged"] = bool(why)
             bad += [f"{feature} in {name}: {'; '.join(why)}"] if why else []
     said = phrases(bad) if bad else f"{counted(len(facts), 'feature')}, none tells the label alone"
     thresholds = {"auroc": limits.proxy_auroc, "cramers_v": limits.proxy_association, "best_model": best}
@@ -93,11 +93,11 @@ def unaware(q: Inquiry) -> Iterator[Outcome]:
         bad += [f"{feature} names {factor}" for feature in named]
         for name, split in there.items():
             for feature in (one for one in features if one not in (factor, *named)):
-                found = facts[f"{feature} and {factor} in {name}"] = _screened(split, feature, factor)
-                if found.get("auroc", 0) >= limits.proxy_auroc:
-                    bad.append(f"{feature} tells {factor} in {name}: AUROC {_with_interval(found, 'auroc')}")
-                elif found.get("cramers_v", 0) >= limits.proxy_association:
-                    bad.append(f"{feature} tells {factor} in {name}: V {_with_interval(found, 'cramers_v')}")
+                screening = facts[f"{feature} and {factor} in {name}"] = _screened(split, feature, factor)
+                if screening.get("auroc", 0) >= limits.proxy_auroc:
+                    bad.append(f"{feature} tells {factor} in {name}: AUROC {_with_interval(screening, 'auroc')}")
+                elif screening.get("cramers_v", 0) >= limits.proxy_association:
+                    bad.append(f"{feature} tells {factor} in {name}: V {_with_interval(screening, 'cramers_v')}")
     strongest = max((max(one.get("auroc", 0) * 2 - 1, one.get("cramers_v", 0)) for one in facts.values()), default=None)
     shown = "no data set has both" if strongest is None else f"strongest association {figure(strongest)}"
     said = phrases(bad) if bad else f"{counted(len(features), 'feature')}, none names or stands for a group; {shown}"
@@ -118,12 +118,12 @@ def _best(q: Inquiry) -> float | None:
 
 def _screened(split: SplitRows, feature: str, truth: str) -> dict[str, Any]:
     column = described(split, feature)
-    found: dict[str, Any] = {"values": column.values, "different": column.distinct}
+    screening: dict[str, Any] = {"values": column.values, "different": column.distinct}
     if column.numeric:
-        found |= _by_numbers(split, feature, truth)
+        screening |= _by_numbers(split, feature, truth)
     if not column.numeric or column.distinct <= CODES:
-        found |= _by_levels(split, feature, truth)
-    return found
+        screening |= _by_levels(split, feature, truth)
+    return screening
 
 
 def _by_numbers(split: SplitRows, feature: str, truth: str) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def _by_numbers(split: SplitRows, feature: str, truth: str) -> dict[str, Any]:
     x, y, labels = numbers_by(split, feature, truth)
     if len(labels) < 2:  # noqa: PLR2004  nothing to tell
         return {}
-    found: dict[str, Any] = {}
+    strength: dict[str, Any] = {}
     for code in range(len(labels) if 2 < len(labels) <= CLASSES else 1):  # noqa: PLR2004  of two classes, one says it
         ranked = Scores.binary(x, y == code).one_vs_rest(1)
         area = auroc(ranked)
@@ -139,11 +139,11 @@ def _by_numbers(split: SplitRows, feature: str, truth: str) -> dict[str, Any]:
             continue
         low, high, method = area_interval(ranked, area.value, LEVEL)
         ends = (area.value, low, high) if area.value >= 0.5 else (1 - area.value, 1 - high, 1 - low)  # noqa: PLR2004
-        if ends[0] > found.get("auroc", 0.0):
-            found = dict(zip(("auroc", "auroc_low", "auroc_high"), ends, strict=True))
-            found |= {"auroc_of": labels[code], "interval": method}
+        if ends[0] > strength.get("auroc", 0.0):
+            strength = dict(zip(("auroc", "auroc_low", "auroc_high"), ends, strict=True))
+            strength |= {"auroc_of": labels[code], "interval": method}
     cells = quantile_cells(x, y)
-    return found | _guess(cells, len(labels))
+    return strength | _guess(cells, len(labels))
 
 
 def _by_levels(split: SplitRows, feature: str, truth: str) -> dict[str, Any]:
@@ -154,10 +154,10 @@ def _by_levels(split: SplitRows, feature: str, truth: str) -> dict[str, Any]:
         told = repeated >= REPEATED and pure >= PURE * repeated and most < PURE * rows
         return {"repeated": repeated, "repeated_with_one_class": pure, "pure": told}
     cells = {key: n for key, n in table.items() if None not in key}
-    found = associated(cells) if cells else None
-    if found is None:
+    association = associated(cells) if cells else None
+    if association is None:
         return {}
-    strength = {"cramers_v": found.strength, "cramers_v_low": found.low, "cramers_v_high": found.high}
+    strength = {"cramers_v": association.strength, "cramers_v_low": association.low, "cramers_v_high": association.high}
     return strength | _guess(cells, len({label for _, label in cells}))
 
 

@@ -123,12 +123,12 @@ def groups(q: Inquiry) -> Iterator[Outcome]:
     rows = subjects = 0
     left: dict[str, Any] = {}
     for name, mine in test.items():
-        found = [mine.shared(other, column) for other in train.values()]
-        rows += sum(one.rows for one in found)
-        subjects += sum(one.distinct for one in found)
-        left |= {f"{model} on {name}": one for model, one in without(q, name, mine, found).items()}
+        overlaps = [mine.shared(other, column) for other in train.values()]
+        rows += sum(one.rows for one in overlaps)
+        subjects += sum(one.distinct for one in overlaps)
+        left |= {f"{model} on {name}": one for model, one in without(q, name, mine, overlaps).items()}
     facts = {"shared_subjects": subjects, "affected_rows": rows} | ({"without": left} if left else {})
-    told = (
+    message = (
         f"{counted(subjects, 'subject')} with {counted(rows, 'test row')} {_are(subjects)} in training too"
         if subjects
         else "no subject of the test data is in the training data"
@@ -137,7 +137,7 @@ def groups(q: Inquiry) -> Iterator[Outcome]:
     contradicted = subjects and q.signed(q.plan.leakage.distinct_subjects)
     tail = "; the plan states the contrary" if contradicted else ""
     verdict: Verdict = "fail" if subjects else "pass"
-    yield Outcome(verdict=verdict, says=told + told_without(left) + tail, facts=facts, inputs=inputs)
+    yield Outcome(verdict=verdict, says=message + told_without(left) + tail, facts=facts, inputs=inputs)
 
 
 @control(

@@ -87,13 +87,13 @@ def _fitted(t: Ranked, slope: float | None, clip: float | None) -> tuple[Floats,
         return wrong
     if not len(t.score):
         return Undefined(reason=NO_ROWS, code="n=0")
-    held = (t.pos + t.neg > 0).reshape(-1, len(t.score)).any(axis=0)
+    occupied = (t.pos + t.neg > 0).reshape(-1, len(t.score)).any(axis=0)
     score = clipped(t.score, clip)
-    if t.logit is None and ((score == 0) & held | (score == 1) & held).any():
+    if t.logit is None and ((score == 0) & occupied | (score == 1) & occupied).any():
         name = "calibration_slope" if slope is None else "calibration_intercept"
         reason = f"a probability of 0 or 1 has no logit; {name}(clip=0.001) keeps all of them 0.001 away from both"
         return Undefined(reason=reason, code="infinite-logit")
-    if slope is None and held.sum() < 2:  # noqa: PLR2004  a line needs two points
+    if slope is None and occupied.sum() < 2:  # noqa: PLR2004  a line needs two points
         return Undefined(reason="all probabilities are equal, so no line can be fitted", code="constant-score")
     logit = np.log(score) - np.log1p(-score) if t.logit is None or clip is not None else t.logit
     centre, scale = (float(logit.mean()), float(logit.std()) or 1.0) if slope is None else (0.0, 1.0)
@@ -124,17 +124,17 @@ def _line(t: Ranked, which: int, slope: float | None, clip: float | None) -> Num
     )
     if isinstance(fitted, Undefined):
         return cast("Number", fitted)
-    found = fitted[which]
+    coefficients = fitted[which]
     if np.ndim(t.pos) > 1:
-        return Number(cast("Amount", found.reshape(np.shape(t.pos)[:-1])), empty=NO_ROWS)
+        return Number(cast("Amount", coefficients.reshape(np.shape(t.pos)[:-1])), empty=NO_ROWS)
     there = 1 if t.positives and t.negatives else 0
-    if np.isnan(found[0]):
+    if np.isnan(coefficients[0]):
         return cast(
             "Number",
             Undefined(reason="the probabilities separate the classes perfectly, so the line is steep without end",
                       code="separated"),
         )  # fmt: skip
-    return number(cast("Amount", float(found[0]) * there), over=cast("Amount", there), empty=both(t))
+    return number(cast("Amount", float(coefficients[0]) * there), over=cast("Amount", there), empty=both(t))
 
 
 @measure(

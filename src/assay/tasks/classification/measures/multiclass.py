@@ -200,12 +200,14 @@ def _reference(t: Multiclass, reference: float | str) -> Amount | Undefined:
 
     named = {"majority": no_information_rate, "stratified": stratified_chance_accuracy}
     if isinstance(reference, str) and reference in named:
-        found: Raw = named[reference].raw(t)
-        if isinstance(found, Undefined):
-            return found
+        baseline: Raw = named[reference].raw(t)
+        if isinstance(baseline, Undefined):
+            return baseline
         if isinstance(t.hits, np.ndarray) and t.hits.dtype != object:
-            return found.values
-        top, over = (found.numerator, found.denominator) if isinstance(found, Share) else (found.top, found.over)
+            return baseline.values
+        top, over = (
+            (baseline.numerator, baseline.denominator) if isinstance(baseline, Share) else (baseline.top, baseline.over)
+        )
         return cast("Amount", Fraction(cast("int", top), cast("int", over))) if over else Undefined(reason=NO_ROWS)
     if isinstance(reference, (int, float)) and 0 <= reference <= 1:
         return ratios.declared(float(reference), t.hits)

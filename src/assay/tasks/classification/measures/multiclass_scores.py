@@ -113,11 +113,13 @@ def top_k_accuracy(t: Ranks, *, k: int, ties: Ties = "expected") -> Share:
         )
     worst, mean, best = t.within(k)
     held = {"expected": mean, "pessimistic": worst, "optimistic": best}[ties]
-    found = share(cast("Amount", held), of=cast("Amount", t.n), empty=NO_ROWS)
+    accuracy = share(cast("Amount", held), of=cast("Amount", t.n), empty=NO_ROWS)
     if worst == best:
-        return found
+        return accuracy
     low, high = (figure(float(Fraction(one) / t.n)) for one in (worst, best))
-    return Share(found.numerator, found.denominator, found.empty, note=f"ties at the cut: {low} against, {high} for")
+    return Share(
+        accuracy.numerator, accuracy.denominator, accuracy.empty, note=f"ties at the cut: {low} against, {high} for"
+    )
 
 
 @measure(

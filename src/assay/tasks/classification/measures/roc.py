@@ -239,7 +239,7 @@ def _stacked(t: Ranked, found: list[float]) -> Amount:
     return cast("Amount", np.array(found).reshape(np.shape(t.pos)[:-1]))
 
 
-def _defined(t: Ranked, found: list[float]) -> Number:
+def _defined(t: Ranked, values: list[float]) -> Number:
     """One value, undefined without positives or negatives."""
     there = 1 if t.positives and t.negatives else 0
-    return number(cast("Amount", found[0] * there), over=cast("Amount", there), empty=both(t))
+    return number(cast("Amount", values[0] * there), over=cast("Amount", there), empty=both(t))

@@ -72,10 +72,12 @@ def hull(pos: Floats, neg: Floats) -> Hull:
     from scipy.optimize import isotonic_regression
 
     both = pos + neg
-    held = np.flatnonzero(both > 0)
-    if not len(held):
-        return Hull(np.zeros(0), np.zeros(0), held)
-    blocks = isotonic_regression(pos[held] / both[held], weights=both[held]).blocks[:-1]
-    start = held[blocks]
+    occupied_places = np.flatnonzero(both > 0)
+    if not len(occupied_places):
+        return Hull(np.zeros(0), np.zeros(0), occupied_places)
+    blocks = isotonic_regression(pos[occupied_places] / both[occupied_places], weights=both[occupied_places]).blocks[
+        :-1
+    ]
+    start = occupied_places[blocks]
     # Scores without rows before the first part belong to none and count nothing.
     return Hull(np.add.reduceat(pos, start), np.add.reduceat(neg, start), start)

@@ -150,12 +150,12 @@ def _find(columns: Mapping[str, Any], kind: str) -> str | None:
 
 def _to_boxes(columns: Mapping[str, Any], form: str, role: str) -> tuple[RawBoxes, set[str]]:
     """Columns as boxes, and the names of the columns that were used."""
-    found = {kind: name for kind in NAMES if (name := _find(columns, kind)) is not None}
+    column_names = {kind: name for kind in NAMES if (name := _find(columns, kind)) is not None}
     corners = CORNERS[form]
-    lacking = [kind for kind in ("image", "label") if kind not in found]
-    if "box" not in found:
+    lacking = [kind for kind in ("image", "label") if kind not in column_names]
+    if "box" not in column_names:
         lacking += [corner for corner in corners if corner not in columns]
-    if role == "predicted" and "score" not in found:
+    if role == "predicted" and "score" not in column_names:
         lacking.append("score")
     if lacking:
         raise MissingColumn(
@@ -166,15 +166,21 @@ def _to_boxes(columns: Mapping[str, Any], form: str, role: str) -> tuple[RawBoxe
             known=f"image, label, {', '.join(corners)}" + (", score" if role == "predicted" else ""),
             fix="rename the columns, or state box_format (--box-format)",
         )
-    if "box" in found:
-        box = np.asarray(columns[found["box"]], dtype=np.float64).reshape(-1, len(corners))
+    if "box" in column_names:
+        box = np.asarray(columns[column_names["box"]], dtype=np.float64).reshape(-1, len(corners))
     else:
         box = np.column_stack([_numbers(columns[corner], corner, role) for corner in corners])
-    numbers = {kind: _numbers(columns[found[kind]], kind, role) for kind in ("score", "area") if kind in found}
-    flags = {kind: _numbers(columns[found[kind]], kind, role) != 0 for kind in ("crowd", "ignore") if kind in found}
+    numbers = {
+        kind: _numbers(columns[column_names[kind]], kind, role) for kind in ("score", "area") if kind in column_names
+    }
+    flags = {
+        kind: _numbers(columns[column_names[kind]], kind, role) != 0
+        for kind in ("crowd", "ignore")
+        if kind in column_names
+    }
     raw = RawBoxes(
-        image=_ids(columns[found["image"]], found["image"], role),
-        label=_ids(columns[found["label"]], found["label"], role),
+        image=_ids(columns[column_names["image"]], column_names["image"], role),
+        label=_ids(columns[column_names["label"]], column_names["label"], role),
         box=to_xywh(box, form, role),
         where=role,
         score=numbers.get("score"),
@@ -187,7 +193,7 @@ def _to_boxes(columns: Mapping[str, Any], form: str, role: str) -> tuple[RawBoxe
         raise RowsError(
             "rows-unmatched", "the columns have different numbers of rows", where=role, fix="give one row a box"
         )
-    return raw, {*found.values(), *corners}
+    return raw, {*column_names.values(), *corners}
 
 
 def _numbers(values: Any, name: str, role: str) -> NDArray[np.float64]:  # noqa: ANN401

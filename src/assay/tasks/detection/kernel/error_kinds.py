@@ -26,11 +26,11 @@ def count_errors(objects: Objects, detections: Detections, images: int, hit: Who
     `hit` is the object of each detection or -1, `ignored` flags those that do not count. Tables are sorted by image.
     """
     counts = np.zeros((images, len(ERRORS)), dtype=np.int64)
-    found = np.zeros(len(objects.area), dtype=bool)
-    found[hit[hit >= 0]] = True
+    matched = np.zeros(len(objects.area), dtype=bool)
+    matched[hit[hit >= 0]] = True
     wrong = np.flatnonzero((hit < 0) & ~ignored)
     first = np.searchsorted(objects.image, np.arange(images + 1))
-    explained = found.copy()
+    explained = matched.copy()
     sizes = np.diff(first)[detections.image[wrong]]
     cuts = np.searchsorted(np.cumsum(sizes), np.arange(PAIRS, int(sizes.sum()) + PAIRS, PAIRS), side="right")
     for part in np.split(wrong, np.unique(cuts[cuts < len(wrong)])):

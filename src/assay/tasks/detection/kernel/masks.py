@@ -73,7 +73,7 @@ def mask_boxes(masks: NDArray[np.object_]) -> Floats:
 
 
 def mask_ious(
-    found: NDArray[np.object_], rows: Whole, reference: NDArray[np.object_], others: Whole, crowd: Flags
+    detected_masks: NDArray[np.object_], rows: Whole, reference: NDArray[np.object_], others: Whole, crowd: Flags
 ) -> Floats:
     """IoU of pairs of rows; neighbouring detections with the same objects are compared in one call."""
     functions, parts = load_mask_functions(), [np.zeros(0)]
@@ -85,7 +85,7 @@ def mask_ious(
         if last == len(starts) or mine[last] != mine[first]:
             there = others[starts[first] : ends[first]]
             flags = crowd[there].astype(np.uint8).tolist()
-            overlap = functions.iou(list(found[rows[starts[first:last]]]), list(reference[there]), flags)
+            overlap = functions.iou(list(detected_masks[rows[starts[first:last]]]), list(reference[there]), flags)
             parts.append(np.asarray(overlap, dtype=np.float64).ravel())
             first = last
     return np.concatenate(parts)

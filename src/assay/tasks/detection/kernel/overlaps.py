@@ -46,15 +46,15 @@ def keypoint_overlaps(detections: Detections, rows: Whole, objects: Objects, oth
     Where no point of the object is visible, distances run to the box of twice its width and height.
     """
     assert detections.points is not None and objects.points is not None  # noqa: S101, PT018  the caller looked
-    found, true = detections.points[rows], objects.points[others]
+    detected_points, true = detections.points[rows], objects.points[others]
     visible = true[..., 2] > 0
     blind: Flags = ~np.asarray(visible.any(axis=1))
     away = np.zeros(true.shape[:2])
     for axis in (0, 1):
         start, length = objects.box[others, axis][:, None], objects.box[others, axis + 2][:, None]
         low, high = start - length, start + 2 * length
-        outside = np.maximum(0, low - found[..., axis]) + np.maximum(0, found[..., axis] - high)
-        away += np.where(blind[:, None], outside, found[..., axis] - true[..., axis]) ** 2
+        outside = np.maximum(0, low - detected_points[..., axis]) + np.maximum(0, detected_points[..., axis] - high)
+        away += np.where(blind[:, None], outside, detected_points[..., axis] - true[..., axis]) ** 2
     strength = np.exp(-away / true[..., 3] / (objects.area[others][:, None] + np.spacing(1)) / 2)
     counts = visible | blind[:, None]
     return np.asarray(np.where(counts, strength, 0.0).sum(axis=1) / counts.sum(axis=1))

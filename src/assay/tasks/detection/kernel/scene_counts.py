@@ -115,12 +115,12 @@ def _picture(scenes: Scenes, objects: Objects, detections: Detections, hit: Whol
         for rows, kept in ((objects, there), (detections, mine))
     ]
     width, height = scenes.sizes.get(name, tuple(np.maximum(*corner).tolist()))
-    found = np.isin(there, hit[mine])
+    matched = np.isin(there, hit[mine])
     return {
         "image": name,
         "width": width,
         "height": height,
-        "truth": _drawn(scenes, objects.box, objects.label, there, found),
+        "truth": _drawn(scenes, objects.box, objects.label, there, matched),
         "predicted": _drawn(scenes, detections.box, detections.label, mine, hit[mine] >= 0),
     }
 
