@@ -125,12 +125,12 @@ class Comparison(Result):
         about = {(one.models, one.about) for one in matches}
         if len(about) > 1 and len({one.models for one in matches}) > 1 and not models:
             first = " and ".join(matches[0].models)
-            models = matches[0].models
+            pair = matches[0].models
             raise PlanError(
                 "test-ambiguous",
                 f"{wanted!r} was asked of several pairs",
                 known="; ".join(" and ".join(one.models) for one in matches),
-                fix=f"name the pair, such as {first}: c[{wanted!r}, {models[0]!r}, {models[-1]!r}]",
+                fix=f"name the pair, such as {first}: c[{wanted!r}, {pair[0]!r}, {pair[-1]!r}]",
             )
         return matches[0]
 

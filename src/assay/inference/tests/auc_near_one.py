@@ -137,7 +137,7 @@ def _pairs(t: PairedScores, level: float) -> tuple[Finding, ...]:
 def _pair(roc_areas: Areas, a: int, b: int, level: float, *, same: bool) -> Finding:
     gap, models = roc_areas.gap(a, b)[0], (roc_areas.models[a], roc_areas.models[b])
     name = f"AUROC of {models[0]} minus {models[1]}"
-    shared_fields = {
+    shared = {
         "statistic_name": "z", "about": "auroc", "models": models, "n": roc_areas.m + roc_areas.n, "level": level,
         "counts": {"positives": roc_areas.m, "negatives": roc_areas.n},
         "more": tuple(area_effect(roc_areas, i, level) for i in (a, b)),
@@ -145,9 +145,7 @@ def _pair(roc_areas: Areas, a: int, b: int, level: float, *, same: bool) -> Find
     if same:
         effect = Effect(name=name, value=0.0, no_interval=SAME)
         notes = ("the two rankings are identical", *roc_areas.notes, *prevalence_told(roc_areas))
-        return Finding(
-            chance=CERTAIN, effect=effect, statistic=IDENTICAL, least=IDENTICAL, notes=notes, **shared_fields
-        )  # type: ignore[arg-type]
+        return Finding(chance=CERTAIN, effect=effect, statistic=IDENTICAL, least=IDENTICAL, notes=notes, **shared)  # type: ignore[arg-type]
     ends = added_ends(roc_areas, a, b, level)
     decided = apart_from_zero(gap, ends, level)
     interval = Interval(low=ends[0], high=ends[1], level=level, method=METHOD)
@@ -157,7 +155,7 @@ def _pair(roc_areas: Areas, a: int, b: int, level: float, *, same: bool) -> Find
         statistic=0.0 if not gap and isinstance(decided.statistic, Undefined) else decided.statistic,
         least=decided.least,
         notes=(_told(roc_areas, a, b), *roc_areas.notes, *prevalence_told(roc_areas)),
-        **shared_fields,  # type: ignore[arg-type]
+        **shared,  # type: ignore[arg-type]
     )
 
 
