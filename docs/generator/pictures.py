@@ -20,7 +20,8 @@ TASKS = (
 
 TO_FIGURE = """() => {
   const area = svg => svg.getBoundingClientRect().width * svg.getBoundingClientRect().height;
-  const large = [...document.querySelectorAll("svg")].find(svg => area(svg) > 60000);
+  const all = [...document.querySelectorAll("svg")].filter(svg => area(svg) > 60000);
+  const large = all.find(svg => !/axis from/.test(svg.textContent)) || all[0];
   if (large) (large.closest("section") || large).scrollIntoView();
 }"""
 """Scrolls to the section of the first large figure."""
@@ -43,7 +44,7 @@ def _drawn(page: Any, name: str, report: Path) -> Path:  # noqa: ANN401  Playwri
     from PIL import Image
 
     page.goto(report.as_uri())
-    if name in TASKS or name == "comparison":
+    if name in TASKS:
         page.evaluate(TO_FIGURE)
     page.wait_for_timeout(300)
     image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
@@ -56,12 +57,12 @@ def _drawn(page: Any, name: str, report: Path) -> Path:  # noqa: ANN401  Playwri
 
 
 def _reports(place: Path) -> dict[str, Path]:
-    from assay.app.task_commands import demo_assessments
+    from assay.app.demo import demo_assessments
     from assay.rows.files.file import open_file
 
-    results: dict[str, Any] = dict(demo_assessments(None, quiet=True))
+    results: dict[str, Any] = dict(demo_assessments(None, place, quiet=True)[0])
     for task in TASKS:
-        results[task] = next(iter(dict(demo_assessments(task, quiet=True)).values()))
+        results[task] = next(iter(demo_assessments(task, place, quiet=True)[0].values()))
     screening = Path(assay.__file__).parent / "app" / "examples" / "screening.csv"
     rows = open_file(str(screening)).fetch("SELECT truth, predicted, score FROM rows")
     truth, first, score = (list(column) for column in zip(*rows, strict=True))
