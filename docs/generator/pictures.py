@@ -22,7 +22,7 @@ TO_FIGURE = """() => {
   const area = svg => svg.getBoundingClientRect().width * svg.getBoundingClientRect().height;
   const all = [...document.querySelectorAll("svg")].filter(svg => area(svg) > 60000);
   const large = all.find(svg => !/axis from/.test(svg.textContent)) || all[0];
-  if (large) (large.closest("section") || large).scrollIntoView();
+  if (large) (large.closest("figure") || large).scrollIntoView();
 }"""
 """Scrolls to the section of the first large figure."""
 
