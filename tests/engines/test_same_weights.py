@@ -25,6 +25,7 @@ from assay.rows.engines import score_expressions as scoreframes
 from assay.rows.files.formats import Reading
 from assay.rows.open import open_source
 from assay.rows.source import Roles
+from assay.tally import engine_weights
 from assay.tally.base import Weight
 from assay.tally.labels.array_counts import count
 
@@ -179,7 +180,8 @@ def back(monkeypatch):
         rows.append(len(found))
         return found
 
-    monkeypatch.setattr(scoreframes, "fetched", watched)
+    for module in (scoreframes, engine_weights):
+        monkeypatch.setattr(module, "fetched", watched)
     return rows
 
 

@@ -12,12 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.stats as ss
+from sklearn import metrics
 
 from assay.inference.tests import anova, contingency, mcnemar, means, ranks, strata, variance
 from assay.inference.tests import block_ranks as blockranks
 from assay.inference.tests import group_ranks as groupranks
 from assay.inference.tests import marginal_homogeneity as marginal
 from assay.inference.tests.delong import areas, delong
+from assay.inference.tests_catalogue import find_test
 from assay.inference.units.joint_cell_draws import Joint
 from assay.inference.units.margins import equivalent
 from assay.inference.units.permutation_and_bootstrap import mean_permutation, paired_bootstrap, paired_permutation
@@ -401,3 +403,27 @@ def test_very_many_cells_get_fewer_draws_and_say_so():
     assert joint.affordable(9999) == (1 << 27) // len(cells)
     assert joint.affordable(500) == 500
     assert not joint.jackknifed
+
+
+def test_swaps_of_ranks_agree_with_all_swaps_and_areas_of_scikit_learn():
+    """auroc_permutation and, for three models, auroc_permutations, against every one of the 2**n swaps."""
+    rng = np.random.default_rng(2005)
+    truth = np.arange(10) % 2
+    scores = {name: rng.normal(size=10) + truth * shift for name, shift in (("A", 1.6), ("B", 0.1), ("C", 0.8))}
+    ranks = {name: ss.rankdata(column) for name, column in scores.items()}
+
+    def area(column):
+        return metrics.roc_auc_score(truth, column)
+
+    def all_swaps(a, b):
+        seen = abs(area(a) - area(b))
+        swaps = (np.array(bits, dtype=bool) for bits in itertools.product((False, True), repeat=10))
+        gaps = [abs(area(np.where(s, b, a)) - area(np.where(s, a, b))) for s in swaps]
+        return float(np.mean(np.array(gaps) >= seen - 1e-12))
+
+    t = PairedScores.of((truth == 1).tolist(), scores)
+    pair = find_test("auroc_permutation")(t.only("A", "B"), draws=20_000)
+    assert pair.p == pytest.approx(all_swaps(ranks["A"], ranks["B"]), abs=0.015)
+    for finding in find_test("auroc_permutations").pairs(t, draws=20_000):
+        a, b = finding.models
+        assert finding.p == pytest.approx(all_swaps(ranks[a], ranks[b]), abs=0.015)

@@ -6,11 +6,13 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import numbers
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields, is_dataclass, replace
+from decimal import Decimal
 from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, ParamSpec, TypeVar, cast
@@ -210,15 +212,18 @@ def _instance_check(kind: type) -> Callable[[object], bool]:
 
 
 KINDS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
-    "level": (lambda value: is_real(value) and 0 < value < 1, "a number between 0 and 1, such as 0.95"),
+    "level": (_instance_check(numbers.Real), "a number between 0 and 1, such as 0.95"),
     "measures": (_are_names, 'names of measures: "recall", or ["recall", "f1"]'),
     "engine": (lambda value: isinstance(value, str), 'text: "duckdb", "spark://host:7077"'),
     "missing": (lambda value: value in ("error", "drop") if isinstance(value, str) else False, '"error" or "drop"'),
     "positive": (_is_label, "a label: text, a whole number, or True and False"),
     "labels": (_are_labels, 'a list of labels: ["no", "yes"]'),
-    "threshold": (lambda value: is_real(value) or isinstance(value, str), 'a number, or a rule such as "youden"'),
+    "threshold": (
+        lambda value: is_real(value) or isinstance(value, (str, Decimal)),
+        'a number, or a rule such as "youden"',
+    ),
     "limits": (lambda value: isinstance(value, Limits), "assay.Limits(...)"),
-    "seed": (lambda value: isinstance(value, (int, np.integer)) and 0 <= int(value) < 2**63, "a whole number from 0"),
+    "seed": (lambda value: isinstance(value, (int, np.integer)) and int(value) < 2**63, "a whole number from 0"),
     "jobs": (lambda value: isinstance(value, int) and 0 < abs(value) < 2**15, "a number of processes, or -1 for all"),
     "folder": (lambda value: isinstance(value, (str, os.PathLike)) and "\0" not in str(value), "a path"),
     **{name: (_instance_check(kind), f"assay.{kind.__name__}(...)") for name, kind in CLASSES.items()},

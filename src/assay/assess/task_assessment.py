@@ -183,7 +183,7 @@ def _checked(option: Option, value: Any) -> object:  # noqa: ANN401
             fix=f'did you mean "{close}"?' if close else "choose one of them",
         )
     plain = (str, numbers.Real, list, tuple, Mapping, os.PathLike, np.ndarray)
-    single = option.several and not isinstance(value, (str, numbers.Real))
+    single = option.several and not isinstance(value, (str, numbers.Real, Mapping))
     switch = option.kind is bool and not isinstance(value, (bool, str))
     if not isinstance(value, plain) or single or switch or not _is_finite(value):
         found = f"{type(value).__name__} {visible(shown_object(value))}"
@@ -210,7 +210,7 @@ def _is_finite(value: object) -> bool:
         return all(map(_is_finite, value))
     if isinstance(value, numbers.Integral):
         return abs(int(value)) < 2**63
-    return not isinstance(value, numbers.Real) or math.isfinite(value)
+    return not isinstance(value, numbers.Real) or not math.isinf(value)
 
 
 def make_door(name: str) -> Callable[..., Assessment]:

@@ -60,6 +60,14 @@ def _fits(value: object, hint: object) -> bool:
     return origin is not abc.Callable or callable(value)
 
 
+def _choices(hint: object) -> list[str]:
+    """The words that a declared type allows, as they are typed."""
+    parts = get_args(hint)
+    if get_origin(hint) is Literal:
+        return [repr(part) for part in parts]
+    return [word for part in parts for word in _choices(part)] if get_origin(hint) in (Union, UnionType) else []
+
+
 @functools.cache
 def _hints(kind: type) -> dict[str, object]:
     from assay.core.traits import Policy
@@ -74,8 +82,11 @@ def check_fields(settings: object) -> None:
         value = getattr(settings, name)
         if get_origin(hint) is not ClassVar and not _fits(value, hint):
             description = f"{type(value).__name__} {quoted(shown_object(value))}"
+            choices = _choices(hint)
             what = f"{name} of {type(settings).__name__} cannot be this"
-            known = getattr(hint, "__name__", str(hint).replace("typing.", ""))
+            if choices and isinstance(value, str):
+                what = f"{name}={value[:60]!r} is not a choice"
+            known = " or ".join(choices) or getattr(hint, "__name__", str(hint).replace("typing.", ""))
             raise PlanError("option-unknown", what, where=name, found=description, known=known, fix=f"give {known}")
 
 

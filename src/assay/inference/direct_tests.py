@@ -279,6 +279,7 @@ def agreement(
 
     ratings: a column for each rater, by name or in a list; None where one said nothing
     order: the labels in their order, if they have one; then weighted coefficients are there as well
+    level: the confidence level of the intervals
 
     >>> round(agreement([["a", "a", "b", "b"], ["a", "a", "b", "a"]])["cohen_kappa"]["value"], 3)
     0.5

@@ -124,6 +124,9 @@ def correction(name: str) -> str:
 def adjust(p: Iterable[float], method: str = "holm") -> list[float]:
     """Correct p values for being several: holm, bonferroni, sidak, benjamini-hochberg, benjamini-yekutieli.
 
+    p: the p values of one family
+    method: the correction, by either of its names (fdr_bh is benjamini-hochberg)
+
     >>> adjust([0.01, 0.02, 0.03, 0.005], method="holm")
     [0.03, 0.04, 0.04, 0.02]
     """

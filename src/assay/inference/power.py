@@ -137,6 +137,7 @@ def plan_size(
     expected, limit: rows for the interval of a share to lie on its side of a limit
     expected, width: rows for the interval of a share to be no wider
     difference, disagree: rows for McNemar's test of two models, given the share of rows on which one alone is right
+    level, power: the confidence level, and the chance of finding what is there
 
     >>> plan_size(expected=0.9, limit=0.85), plan_size(difference=0.05, disagree=0.15)
     (363, 469)

@@ -198,5 +198,5 @@ def test_the_command_line_joins_a_table_and_a_file(given, tmp_path, monkeypatch,
             ]
         )
     assert ended.value.code == 0
-    assert "3 rows read = 3 scored" in capsys.readouterr().err
+    assert "3 rows read = 3 scored" in capsys.readouterr().out
     assert both["id"] == "case_id"

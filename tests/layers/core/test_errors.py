@@ -117,7 +117,7 @@ def test_an_error_shows_its_five_lines_in_order():
         "  found  0 rows\n"
         "  known  1 or more\n"
         "  fix    give rows\n"
-        "  read   docs/reference/errors.md#no-rows"
+        "  read   assay explain E-NO-ROWS"
     )
 
 
@@ -135,6 +135,6 @@ def test_machines_get_the_same_facts():
         "what": "3 and 4 rows",
         "where": "predicted",
         "fix": "give pairs",
-        "read": "docs/reference/errors.md#rows-unmatched",
+        "read": "assay explain E-ROWS-UNMATCHED",
     }
     assert error.args == ("3 and 4 rows",)

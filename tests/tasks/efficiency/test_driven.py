@@ -182,7 +182,7 @@ HOSTILE = {
     "a name of another machine": ("http://example.org/predict", "only addresses of this machine"),
     "an address where nobody listens": ("http://127.0.0.1:9/", "no request of the warm-up was answered"),
     "nothing": ("", "the target is empty"),
-    "a number": (7, "neither be called nor asked"),
+    "a number": (7, "target cannot be this"),
 }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CLASSIFICATION: Final = "classification"
 RANKING: Final = (0.2, 0.8)
 """Shares of the positive class between which AUROC may lead (E-XS-01)."""
-PAIR, MANY = 2, 10**6
+PAIR, MANY = 2, 10**5
 MISSES, ALARMS = "misses", "alarms"
 WIDTH: Final = 98
 SECTIONS: Final = {"measures": "Which measure", "tests": "Which test", "rows": "How many rows"}

@@ -82,8 +82,8 @@ def compare(
     options: task="regression" for another task than classification, with the roles and options of that task
 
     >>> c = compare(truth=[1, 1, 1, 0, 0], predicted={"A": [1, 1, 1, 0, 0], "B": [1, 0, 0, 0, 1]})
-    >>> c["mcnemar"].p
-    0.25
+    >>> round(c["mcnemar"].p, 6)
+    0.125
     """
     if (task := options.pop("task", None)) not in (None, "classification", "binary", "multiclass"):
         given_ = {

@@ -98,7 +98,7 @@ def mcnemar_p(only_a: Counts, only_b: Counts) -> Floats:
     """McNemar's mid-p value of many tables at once.
 
     >>> mcnemar_p(np.array([5, 40]), np.array([0, 20])).round(4).tolist()
-    [0.0312, 0.01]
+    [0.0312, 0.0099]
     """
     from scipy.special import bdtr
 
@@ -138,7 +138,7 @@ def fewest_to_lose_significance(ahead: int, behind: int, alpha: float) -> int | 
     """Labels that must be wrong for the difference to be no longer significant; None where it is not.
 
     >>> fewest_to_lose_significance(40, 20, 0.05)
-    2
+    3
     """
     if mcnemar_p(np.array([ahead]), np.array([behind]))[0] >= alpha:
         return None

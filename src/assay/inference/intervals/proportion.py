@@ -46,7 +46,7 @@ def student_quantile(freedom: float, share: float) -> float:
     What is left out is below 1e-14 of the value there (Abramowitz and Stegun 1964, 26.7.5).
 
     >>> round(student_quantile(10_000, 0.975), 9), round(student_quantile(9, 0.975), 9)
-    (1.960201264, 2.262157163)
+    (1.96020124, 2.262157163)
     """
     z = normal_quantile(share)
     if freedom < FREE or abs(z) > FAR:

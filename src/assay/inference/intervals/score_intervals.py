@@ -132,9 +132,10 @@ class ScoreUncertainty:
             return self._reaching(t, measure, result.value, drawn[~np.isnan(drawn)])
         scale = _scale(t, measure)
         on = scale.there(drawn[~np.isnan(drawn)])
-        middle, spread = float(scale.there(np.array(result.value))), self._spread(measure, on)
-        if not spread > SAME:
-            return NO_SPREAD
+        with np.errstate(over="ignore"):  # a spread beyond float64 is told below
+            middle, spread = float(scale.there(np.array(result.value))), self._spread(measure, on)
+        if not spread > SAME or np.isinf(spread):
+            return "the draws spread further than float64 holds" if np.isinf(spread) else NO_SPREAD
         reach = self._quantile(t, measure) * spread
         ends = (float(scale.back(middle - reach)), float(scale.back(middle + reach)))
         notes = (f"{undefined:,} of {size:,} draws are undefined and were left out",) if undefined else ()

@@ -195,7 +195,8 @@ def _told(page: _Page, block: Table, rows: Sequence[Sequence[Cell]]) -> None:
             for line in more:
                 page.line(Text(" " * (fits.width + 2) + line, "soft"))
         return
-    head, *lines = _side_by_side(short, cut, len(kept), room=max(page.width // 2, ROOMS[0])).lines()
+    tried = [_side_by_side(short, cut, len(kept), room=room) for room in (max(page.width // 2, ROOMS[0]), *ROOMS)]
+    head, *lines = next((way for way in tried if way.width <= wide), tried[-1]).lines()
     page.line(*head)
     for pieces, row in zip(lines, rows, strict=True):
         page.line(*pieces)

@@ -35,7 +35,7 @@ def test_unbalanced_classes_of_a_file_are_seen_and_accuracy_is_refused(table):
     answer = advice(*words, "--difference", "0.05", cwd=table)
     assert leading(answer) == ["matthews_corrcoef", "recall", "precision", "f1"]
     assert any(line.startswith("not accuracy alone") and "5.67 times" in line for line in answer["measures"])
-    assert answer["tests"][0].startswith("accuracy of 2 models: mcnemar_continuity; 40 rows disagree")
+    assert answer["tests"][0].startswith("accuracy of 2 models: mcnemar_midp; 40 rows disagree")
     assert f"{rows_for_mcnemar(0.05, 0.2):,} rows, if 0.2 of them" in answer["rows"][0]
     assert "30 of 200 rows" in answer["rows"][1]
 
@@ -82,7 +82,7 @@ difference = 0.05
     (table / "plan.toml").write_text(plan, encoding="utf-8")
     answer = advice("plan.toml", "--expected", "0.9", cwd=table)
     assert leading(answer)[0] == "recall"
-    assert "mcnemar_continuity; 40 rows disagree" in answer["tests"][0]
+    assert "mcnemar_midp; 40 rows disagree" in answer["tests"][0]
     assert answer["rows"][0].startswith("recall >= 0.8: ")
     assert "30 of 200 rows" in answer["rows"][2]
 

@@ -198,7 +198,7 @@ def test_the_summary_shows_mean_and_spread(halves):
     assert text.startswith("5x2 of 200 rows, seed 4213: 10 folds, 100 rows to train on, 100 to test on")
     values = halves.values("accuracy")["tree"]
     assert f"tree    {np.mean(values):.3f}   {np.std(values, ddof=1):.3f}" in text
-    assert repr(halves) == "<Conducted: bayes, tree; 5x2>"
+    assert repr(halves) == "<Conducted: bayes, tree; 5x2, 10 folds>"
 
 
 def test_what_is_undefined_in_a_fold_is_told_and_not_compared():

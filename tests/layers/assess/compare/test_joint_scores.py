@@ -103,7 +103,7 @@ def test_measures_that_need_rows_are_refused_with_what_to_do(path):
     for measures in (["average_precision"], ["brier_score"]):
         with pytest.raises(PlanError, match="compared row by row") as told:
             compared(path, measures=measures)
-        assert "--exact-scores" in told.value.fix
+        assert "--exact-scores" in told.value.typed
     assert compared(path, measures=["auroc"])["delong"].p is not None
     with pytest.raises(PlanError, match="reads scores row by row"):
         compared(path, test="score_permutation", because="we are used to it")

@@ -123,7 +123,7 @@ SHORT = {name: column[:-1] for name, column in LONG.items()}
         ({"data": {"a": ["x", 0.2], "b": [0.1, 0.2]}, "values": {"A": "a", "B": "b"}}, "value-not-finite", "'x'"),
         ({"data": WIDE, "values": {"A": "a", "B": "c"}}, "missing-column", "column"),
         ({"data": {**WIDE, "fold": ["f0"] * 10}, "values": {"A": "a", "B": "b"}, "id": "fold"}, "duplicate-id", '"f0"'),
-        ({"data": {"A": {"v": A}, "B": {"v": B}}, "values": "v"}, "comparison-needs", "by-position"),
+        ({"data": {"A": {"v": A}, "B": {"v": B}}, "values": "v"}, "comparison-needs", "pairing='position'"),
         ({"values": {"A": A, "B": B}, "id": FOLD[:-1]}, "rows-unmatched", "id 9"),
         ({"values": A}, "comparison-needs", "one column a model"),
         ({"values": {"A": A[:7], "B": B[:7]}}, "comparison-needs", "a round is not complete"),

@@ -245,7 +245,7 @@ def test_the_command_line_makes_keys_signs_and_verifies(tmp_path):
     assert done.returncode == 0, done.stderr
     done = assay("verify", "record.json", "--key", "ada.key.pub", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "and signed by the key" in done.stdout
+    assert "and signed by the key" in done.stderr
     assert json.loads(done.stdout)["signature"]["holds"] is True
     (tmp_path / "record.dsse.json").write_text('{"payload": "", "signatures": []}', encoding="utf-8")
     done = assay("verify", "record.json", "--key", "ada.key.pub", cwd=tmp_path)

@@ -233,7 +233,7 @@ def test_the_rows_a_threshold_is_chosen_on_may_be_any_table_with_the_same_column
 
 def test_choosing_on_the_same_rows_is_refused_or_marked_in_every_output(tmp_path):
     error = refused("threshold-optimistic", **GIVEN, threshold="youden")
-    assert "--threshold-from" in error.fix
+    assert "--threshold-from" in error.typed
     a = flat.assess(**GIVEN, threshold="youden", accept_optimistic_threshold=True)
     assert a.record["operating_points"][0]["optimistic"]
     for ending in ("html", "md"):

@@ -44,11 +44,11 @@ def test_a_sentence_says_who_is_ahead_by_how_much_and_how_sure_that_is():
     told = sentence(c.record["findings"][0])
     assert told == (
         "B is right on 5.4 points more of the rows than A, 95 % interval 1.7 to 9.4, "
-        "McNemar's test, exact form: p = 0.00661."
+        "McNemar's test, mid-p form: p = 0.00408."
     )
     recall = sentence(c.record["findings"][1])
     assert recall.startswith("B finds 5.4 points more of the positives than A")
-    assert "Holm-adjusted 0.0132" in recall
+    assert "Holm-adjusted 0.00817" in recall
 
 
 def test_names_from_outside_stay_names(pair):

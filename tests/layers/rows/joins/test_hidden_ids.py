@@ -56,7 +56,7 @@ def test_no_error_shows_an_id_unless_it_is_asked_for(tmp_path):
         assert type(hidden) is type(shown), way
         assert (hidden.code, hidden.what, hidden.where) == (shown.code, shown.what, shown.where), way
         assert not any(f'"{name}' in told(hidden) for name in (*NAMES, "Ann")), way
-        assert "--show-ids" in hidden.fix
+        assert "--show-ids" in hidden.typed
         assert "#" in hidden.found, way
         assert '"ann"' in told(shown), way
         assert "--show-ids" not in shown.fix

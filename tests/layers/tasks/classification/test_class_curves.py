@@ -99,7 +99,7 @@ def test_the_record_verifies_and_every_report_shows_the_classes(found, tmp_path)
     page = found.report(tmp_path / "a.html").read_text()
     for piece in (
         "all classes pooled",
-        "Class with the largest probability",
+        "Reliability of the top class",
         "Decision curve",
         "<th scope=col>class",
     ):
