@@ -218,10 +218,7 @@ KINDS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "missing": (lambda value: value in ("error", "drop") if isinstance(value, str) else False, '"error" or "drop"'),
     "positive": (_is_label, "a label: text, a whole number, or True and False"),
     "labels": (_are_labels, 'a list of labels: ["no", "yes"]'),
-    "threshold": (
-        lambda value: is_real(value) or isinstance(value, (str, Decimal)),
-        'a number, or a rule such as "youden"',
-    ),
+    "threshold": (lambda value: is_real(value) or isinstance(value, (str, Decimal)), 'a number, or a rule: "youden"'),
     "limits": (lambda value: isinstance(value, Limits), "assay.Limits(...)"),
     "seed": (lambda value: isinstance(value, (int, np.integer)) and int(value) < 2**63, "a whole number from 0"),
     "jobs": (lambda value: isinstance(value, int) and 0 < abs(value) < 2**15, "a number of processes, or -1 for all"),
@@ -258,7 +255,8 @@ def with_settings(function: Callable[P, R]) -> Callable[P, R]:
             raise _by_position(function.__name__, tables, arguments, known)
         _rename(arguments, known)
         demand_names(function.__name__, arguments, known, more=takes_more)
-        check_kinds({name: value for name, value in arguments.items() if name in known})
+        own = ("labels", "positive") if arguments.get("task") else ()  # a task checks its options itself
+        check_kinds({name: value for name, value in arguments.items() if name in known and name not in own})
         return function(*tables, **given)
 
     return checked

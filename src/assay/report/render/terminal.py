@@ -200,9 +200,13 @@ def _told(page: _Page, block: Table, rows: Sequence[Sequence[Cell]]) -> None:
     page.line(*head)
     for pieces, row in zip(lines, rows, strict=True):
         page.line(*pieces)
-        for i in prose:
-            if text := _sentence(row[i]):
-                page.indented(f"{block.columns[i].name}: {text}", "soft")
+        _prose_below(page, [(block.columns[i].name, row[i]) for i in prose])
+
+
+def _prose_below(page: _Page, cells: Sequence[tuple[str, Cell]]) -> None:
+    for name, cell in cells:
+        if text := _sentence(cell):
+            page.indented(f"{name}: {text}", "soft")
 
 
 def _sentence(cell: Cell) -> str:

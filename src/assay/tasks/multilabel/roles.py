@@ -78,6 +78,9 @@ def find_form(role: str, given: object, stated: str | None, separator: str | Non
         return cast("Form", stated)
     if hasattr(given, "toarray") or getattr(given, "ndim", 1) == 2 or hasattr(given, "columns"):  # noqa: PLR2004
         return "matrix"
+    if not hasattr(given, "__iter__"):
+        fix = "give a list of sets, a matrix of 0 and 1, or a column of data=..."
+        raise RowsError("column-type", f"{role} is a {type(given).__name__}, not a column", where=role, fix=fix)
     values = list(cast("Iterable[object]", given))
     if any(isinstance(value, str) for value in values):
         if separator is None:

@@ -48,7 +48,7 @@ def test_a_sentence_says_who_is_ahead_by_how_much_and_how_sure_that_is():
     )
     recall = sentence(c.record["findings"][1])
     assert recall.startswith("B finds 5.4 points more of the positives than A")
-    assert "Holm-adjusted 0.00817" in recall
+    assert "Holm-adjusted 0.00815" in recall
 
 
 def test_names_from_outside_stay_names(pair):
