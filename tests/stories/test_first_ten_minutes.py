@@ -113,6 +113,36 @@ def test_8_estimates_become_a_tidy_frame(library):
     assert len(frame) == len(a.to_dict()) == len(a.estimates)
 
 
+def test_3_the_reliability_diagram_has_the_bins_of_the_error_beside_it():
+    chance = (1 / (1 + np.exp(-SCORE))).round(4)
+    kind = assay.ScoreSettings(kind="probability")
+    a = assay.assess(truth=TRUTH, score=chance, threshold=0.5, scores=kind)
+    bins = a.plot.reliability().data
+    rows, shares, means = (np.array(bins[name], dtype=float) for name in ("rows", "share", "score"))
+    error = float((rows / rows.sum() * np.abs(shares - means)).sum())
+    assert error == pytest.approx(a["expected_calibration_error"].value, rel=1e-9)
+
+
+def test_8_a_plot_shows_itself_and_is_saved_without_further_packages(tmp_path):
+    a = assessed()
+    for draw in (a.plot.roc, a.plot.precision_recall, a.plot.confusion, a.plot.intervals):
+        chart = draw()
+        assert "<svg" in chart._repr_html_()
+        assert chart.data
+    assert a.plot.roc().save(tmp_path / "roc.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert a.plot.roc().save(tmp_path / "roc.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_14_a_draft_of_a_plan_is_short_and_the_next_answers_are_ranked(place):
+    words = ("a.csv", "--truth", "label", "--predicted", "pred", "--positive", "1")
+    draft = run("init", *words, cwd=place)
+    assert draft.returncode == 0, draft.stderr
+    assert len([line for line in draft.stdout.splitlines() if line.strip() and not line.startswith("#")]) <= 16
+    (place / "plan.toml").write_text(draft.stdout, encoding="utf-8")
+    check = run("plan", "check", "plan.toml", cwd=place)
+    assert "next" in check.stdout + check.stderr
+
+
 def test_9_an_estimate_is_used_as_a_number_but_not_compared_as_one():
     estimate = assessed()["f1"]
     assert float(estimate) == estimate.value
