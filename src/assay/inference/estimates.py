@@ -44,6 +44,16 @@ class Interval:
         """The same in brackets."""
         return f"<Interval: {self}>"
 
+    def to_json(self) -> dict[str, object]:
+        """As in a Record, beside the value it is of."""
+        ends = {"low": real_to_json(self.low), "high": real_to_json(self.high)}
+        out: dict[str, object] = {**ends, "level": self.level, "interval": self.method}
+        if self.draws is not None:
+            out |= {"draws": self.draws, "seed": self.seed}
+        if self.notes:
+            out["interval_notes"] = list(self.notes)
+        return out
+
 
 def note_width(measure: Measure, interval: Interval | None) -> tuple[str, ...]:
     """A note where an interval takes up most of the range of its measure."""
@@ -180,24 +190,10 @@ class Estimate(Shown):
         return out
 
     def _interval_to_json(self) -> dict[str, object]:
-        if self.interval is None:
-            return (
-                {}
-                if isinstance(self.result, Undefined)
-                else {"low": None, "high": None, "no_interval": self.no_interval}
-            )
-        interval = self.interval
-        out: dict[str, object] = {
-            "low": real_to_json(interval.low),
-            "high": real_to_json(interval.high),
-            "level": interval.level,
-            "interval": interval.method,
-        }
-        if interval.draws is not None:
-            out |= {"draws": interval.draws, "seed": interval.seed}
-        if interval.notes:
-            out["interval_notes"] = list(interval.notes)
-        return out
+        if self.interval is not None:
+            return self.interval.to_json()
+        none: dict[str, object] = {"low": None, "high": None, "no_interval": self.no_interval}
+        return {} if isinstance(self.result, Undefined) else none
 
 
 class Estimates(Mapping[str, Estimate]):

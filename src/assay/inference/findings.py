@@ -49,17 +49,7 @@ class Effect:
         if self.share:
             out["unit"] = "share"
         if self.interval is not None:
-            interval = self.interval
-            out |= {
-                "low": real_to_json(interval.low),
-                "high": real_to_json(interval.high),
-                "level": interval.level,
-                "interval": interval.method,
-            }
-            if interval.draws is not None:
-                out |= {"draws": interval.draws, "seed": interval.seed}
-            if interval.notes:
-                out["interval_notes"] = list(interval.notes)
+            out |= self.interval.to_json()
         elif self.no_interval:
             out |= {"low": None, "high": None, "no_interval": self.no_interval}
         return out
