@@ -207,7 +207,7 @@ def _is_finite(value: object) -> bool:
     if isinstance(value, Mapping):
         return all(map(_is_finite, (*value, *value.values())))
     if isinstance(value, (list, tuple)):
-        return all(map(_is_finite, value))
+        return all(_is_finite(part) and not (isinstance(part, float) and math.isnan(part)) for part in value)
     if isinstance(value, numbers.Integral):
         return abs(int(value)) < 2**63
     return not isinstance(value, numbers.Real) or not math.isinf(value)

@@ -104,7 +104,7 @@ def _looks_like(extra: Sequence[Label], known: Sequence[Label]) -> tuple[str, st
     def parsed(labels: Sequence[Label]) -> list[float] | None:
         try:
             return [float(label) for label in labels]
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
 
     values, others = parsed(extra), parsed(known)

@@ -232,7 +232,7 @@ def read_thresholds(stated: object, labels: Sequence[Label]) -> tuple[float, ...
     whole: float | None = None
     for part in parts:
         if isinstance(part, Mapping):
-            by_name |= {str(label): float(value) for label, value in part.items()}
+            by_name |= {str(label): _threshold(value) for label, value in part.items()}
         elif isinstance(part, str) and "=" in part:
             name, _, text = part.rpartition("=")
             by_name[name] = _threshold(text)
