@@ -183,7 +183,7 @@ def _checked(option: Option, value: Any) -> object:  # noqa: ANN401
             fix=f'did you mean "{close}"?' if close else "choose one of them",
         )
     plain = (str, numbers.Real, list, tuple, Mapping, os.PathLike, np.ndarray)
-    single = option.several and not isinstance(value, (str, numbers.Real, Mapping))
+    single = option.several and not isinstance(value, (str, numbers.Real, *((Mapping,) if option.by_name else ())))
     switch = option.kind is bool and not isinstance(value, (bool, str))
     if not isinstance(value, plain) or single or switch or not _is_finite(value):
         found = f"{type(value).__name__} {visible(shown_object(value))}"

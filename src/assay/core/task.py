@@ -52,6 +52,8 @@ class Option:
     choices: tuple[str, ...] = ()
     several: bool = False
     """Whether it may be repeated, so that its value is a tuple."""
+    by_name: bool = False
+    """Whether NAME=value is meant, so that a mapping is taken as well."""
     settle: Callable[[Mapping[str, object]], object] | None = None
     """What it is where nobody states it, from the other options."""
     only_with: str | None = None

@@ -57,7 +57,10 @@ class Multilabel:
         Option(name="separator", says='what stands between labels in a text, or "json" for lists in JSON'),
         Option(name="form", says="how arrays hold label sets", choices=("matrix", "sets", "text")),
         Option(
-            name="threshold", says="score from which a label is predicted: one number, or LABEL=number", several=True
+            name="threshold",
+            says="score from which a label is predicted: one number, or LABEL=number",
+            several=True,
+            by_name=True,
         ),
         Option(name="scores", says="what scores are", choices=("score", "probability"), default="score"),
         Option(

@@ -7,6 +7,7 @@ Everything becomes a matrix of 0 and 1 with a column for each label. What a form
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -255,11 +256,14 @@ def read_thresholds(stated: object, labels: Sequence[Label]) -> tuple[float, ...
 
 def _threshold(text: object) -> float:
     try:
-        return float(cast("Any", text))
-    except (TypeError, ValueError):
+        threshold = float(cast("Any", text))
+    except (TypeError, ValueError, OverflowError):
+        threshold = math.nan
+    if math.isnan(threshold):
         raise PlanError(
             "option-unknown",
             f"{visible(repr(text))} is not a threshold",
             where="threshold",
             fix="state a number, or label=number",
-        ) from None
+        )
+    return threshold
