@@ -84,7 +84,11 @@ _STATED: Final = (
     Option(name="objective", says="what efficiency achieves: answers, in_time, correct, or a number for each answer"),
     Option(name="resource", says=f"what efficiency divides by: {', '.join(RESOURCES)}"),
     Option(
-        name="price", says="price of a second, a joule or a run, as in second=0.0001", several=True, by_name=True, default=()
+        name="price",
+        says="price of a second, a joule or a run, as in second=0.0001",
+        several=True,
+        by_name=True,
+        default=(),
     ),
     Option(name="parameters", says="parameters of the model", kind=int),
     Option(name="depth", says="layers of the model", kind=int),
