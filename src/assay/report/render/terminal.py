@@ -195,12 +195,21 @@ def _told(page: _Page, block: Table, rows: Sequence[Sequence[Cell]]) -> None:
             for line in more:
                 page.line(Text(" " * (fits.width + 2) + line, "soft"))
         return
-    tried = [_side_by_side(short, cut, len(kept), room=room) for room in (max(page.width // 2, ROOMS[0]), *ROOMS)]
-    head, *lines = next((way for way in tried if way.width <= wide), tried[-1]).lines()
+    head, *lines = (chosen := _roomiest(short, cut, wide)).lines()
     page.line(*head)
     for pieces, row in zip(lines, rows, strict=True):
         page.line(*pieces)
         _prose_below(page, [(block.columns[i].name, row[i]) for i in prose])
+    if chosen.columns < len(kept):
+        page.said(f"in the report also: {', '.join(column.name for column in short.columns[chosen.columns :])}")
+
+
+def _roomiest(block: Table, rows: Sequence[Sequence[Cell]], wide: int) -> Lines:
+    """A table that fits: its last columns are left out before its names are cut."""
+    room, most = max(wide // 2, ROOMS[0]), len(block.columns)
+    ways = [_side_by_side(block, rows, count, room=room) for count in range(most, 1, -1)]
+    ways += [_side_by_side(block, rows, min(most, 2), room=own) for own in ROOMS]
+    return next((way for way in ways if way.width <= wide), ways[-1])
 
 
 def _prose_below(page: _Page, cells: Sequence[tuple[str, Cell]]) -> None:
