@@ -135,10 +135,10 @@ def look(label: str) -> str:
 
 
 def figure(value: float, *, digits: int = 3) -> str:
-    """A value as people read it: fixed digits, scientific when tiny or huge, never a false zero or one.
+    """A value as people read it: fixed digits, fewer above 10, scientific when tiny or huge, never a false zero or one.
 
-    >>> figure(0.87), figure(0.0000042), figure(0.99996), figure(float("inf"))
-    ('0.870', '4.2e-06', '> 0.999', 'infinite')
+    >>> figure(0.87), figure(0.0000042), figure(0.99996), figure(1756.03), figure(float("inf"))
+    ('0.870', '4.2e-06', '> 0.999', '1756', 'infinite')
     """
     if value in (float("inf"), float("-inf")):
         return "infinite" if value > 0 else "-infinite"
@@ -147,7 +147,7 @@ def figure(value: float, *, digits: int = 3) -> str:
         return f"{0:.{digits}f}"
     if size >= 1e6 or size < 10**-digits / 2:  # noqa: PLR2004  six figures before the point is where reading stops
         return f"{value:.2g}"
-    shown = f"{value:.{digits}f}"
+    shown = f"{value:.{max(0, digits - sum(size >= ten for ten in (10, 100, 1000)))}f}"
     if abs(float(shown)) == 1.0 and 1.0 - size > _SAME:
         return f"> 0.{'9' * digits}" if value > 0 else f"< -0.{'9' * digits}"
     return f"{value:.6g}" if float(shown) == 1.0 and f"{value:.6g}" != "1" else shown

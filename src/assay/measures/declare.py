@@ -123,6 +123,8 @@ class Measure:
     chance: str | None
     infinite: bool
     family: str
+    unit: str
+    """What values are counted in, such as s; nothing for plain numbers and for the unit of the rows."""
     takes: type[Tally]
     gives: type[Share | Number]
     function: Formula
@@ -282,6 +284,7 @@ def measure(
     chance: str | None = None,
     infinite: bool = False,
     family: str,
+    unit: str = "",
     only: Task | None = None,
     through: Callable[[float, int], float] | None = None,
     use: str = "",
@@ -313,6 +316,7 @@ def measure(
                 chance=chance,
                 infinite=infinite,
                 family=family,
+                unit=unit,
                 takes=takes,
                 gives=_VALUES[notes["return"]],
                 function=function,

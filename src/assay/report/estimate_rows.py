@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -39,6 +39,7 @@ class About:
     chance: str = ""
     source: str = ""
     family: str = ""
+    unit: str = ""
     base: str = ""
     average: str = ""
     errata: tuple[str, ...] = ()
@@ -183,6 +184,7 @@ def about(title: str, task: str = "") -> About:
         chance=measure.chance or "",
         source="; ".join(str(one) for one in measure.source),
         family=measure.family,
+        unit=measure.unit,
         base=measure.base or "",
         average=measure.average or "",
         errata=measure.errata,
@@ -198,20 +200,28 @@ def entry(estimate: Mapping[str, Any], task: str = "") -> Entry:
         top, of = (amount(count_from_json(estimate[name])) for name in ("numerator", "denominator"))
         parts = f"{top} of {of}"
     counts = known.family == "counts"
+    digits = _digits(known.span, (value, low, high))
     return Entry(
         about=known,
         value=value,
-        shown=UNDEFINED if value is None else _whole(value) if counts else figure(value),
+        shown=UNDEFINED if value is None else _whole(value) if counts else figure(value, digits=digits),
         reason=prose(estimate.get("undefined", "no reason is recorded")) if value is None else "",
         low=low,
         high=high,
-        interval="" if low is None or high is None else f"{figure(low)} to {figure(high)}",
+        interval="" if low is None or high is None else " to ".join(figure(end, digits=digits) for end in (low, high)),
         missing=prose(estimate.get("no_interval") or ("the value is undefined" if value is None else "not recorded")),
         method=visible(estimate.get("interval") or "none"),
         n=amount(count_from_json(estimate["n"])),
         parts=parts,
         notes=tuple(prose(note) for key in ("notes", "interval_notes") for note in estimate.get(key, ())),
     )
+
+
+def _digits(span: tuple[float, float], values: Iterable[float | None]) -> int:
+    """Three digits after the point, or more where a measure without an upper limit is small, as a latency is."""
+    size = max((abs(value) for value in values if value is not None and math.isfinite(value)), default=0.0)
+    small = 1e-6 < size < 0.1 and math.isinf(span[1])  # noqa: PLR2004  below, the form is scientific
+    return 2 - math.floor(math.log10(size)) if small else 3
 
 
 def _whole(value: float) -> str:

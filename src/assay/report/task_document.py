@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
 from assay.assess.record.record import Record
-from assay.core.blocks import Block, Card, Figure, Fold, Reach, Section, section
+from assay.core.blocks import Block, Card, Chart, Figure, Fold, Reach, Section, section
 from assay.core.task import Task, find_task
 from assay.core.text import counted, visible
 from assay.report import sentences
@@ -33,6 +33,7 @@ from assay.report.sections import Remark, Report, Verdict
 from assay.tasks.classification.estimates import SMALL
 
 MOST_HEADLINES: Final = 8
+MOST_PICTURES: Final = 2
 NO_CRITERION: Final = Verdict(sign="○", word="no criterion set", tone="open", says="", anchor="", more="")
 
 
@@ -68,6 +69,11 @@ class Document:
     def classes(self) -> Factor | None:
         """The classes, labels or outputs one by one."""
         return read_things(self.estimates, str(self.record["task"]), self.task.headline)
+
+    @cached_property
+    def parts(self) -> tuple[Section, ...]:
+        """The sections that the task itself builds."""
+        return tuple(self.task.blocks(self.record))
 
     @property
     def level(self) -> str:
@@ -152,8 +158,11 @@ class Document:
             yield "counted", visible(str(counted_at).replace("T", " ").replace("+00:00", " UTC"))
 
     def glance(self) -> Iterator[Block]:
-        """The first screen: the headline measures on one axis."""
-        yield Card(tuple(self.headline_blocks()), "stack side")
+        """The first screen: the headline measures on one axis, and the first picture of each of the first sections."""
+        pictures = [chart for part in self.parts if (chart := _first_chart(part.blocks)) is not None][:MOST_PICTURES]
+        yield Card(tuple(self.headline_blocks()), "stack" if pictures else "stack side")
+        for chart in pictures:
+            yield Figure(charts=(chart,), alt=str(chart.data[0]["title"]))  # type: ignore[index]
 
     def headline_blocks(self) -> Iterator[Block]:
         """The headline measures as a chart, with their numbers and meanings folded."""
@@ -167,7 +176,7 @@ class Document:
 
     def own_sections(self) -> Iterator[Section]:
         """What only this task shows."""
-        for part in self.task.blocks(self.record):
+        for part in self.parts:
             carded = any(isinstance(block, Card) for block in part.blocks)
             yield part if carded else replace(part, blocks=(Card(part.blocks),))
         if self.classes is not None:
@@ -258,6 +267,16 @@ class Document:
     def own_remarks(self) -> Iterator[Remark]:
         """What only this task remarks."""
         yield from ()
+
+
+def _first_chart(blocks: Iterable[Block]) -> Chart | None:
+    """The first picture among blocks, also of those within a card."""
+    for block in blocks:
+        if isinstance(block, Figure) and block.charts:
+            return block.charts[0]
+        if isinstance(block, Card) and (chart := _first_chart(block.blocks)) is not None:
+            return chart
+    return None
 
 
 def _plural(unit: str) -> str:

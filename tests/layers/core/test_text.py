@@ -137,7 +137,7 @@ def test_labels_that_differ_have_different_looks(a, b):
         (0, "0.000"), (0.87, "0.870"), (1, "1.000"), (-0.25, "-0.250"), (4.2e-6, "4.2e-06"), (0.0004999, "0.0005"),
         (0.99996, "> 0.999"), (1 - 1e-9, "> 0.999"), (-0.9999, "< -0.999"), (1.0003, "1.0003"), (1.0000001, "1.000"),
         (float("inf"), "infinite"),
-        (float("-inf"), "-infinite"), (12.07117, "12.071"), (123456789.0, "1.2e+08"),
+        (float("-inf"), "-infinite"), (12.07117, "12.07"), (123456789.0, "1.2e+08"),
     ],
 )  # fmt: skip
 def test_a_figure_is_never_a_false_zero_or_a_false_one(value, shown):

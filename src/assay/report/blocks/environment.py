@@ -56,7 +56,8 @@ def settings(record: Record, *, drawn: bool, weighted: bool) -> Iterable[str]:
     plan = record["plan"]
     if drawn:
         yield prose(f"Draws start from seed {plan.get('intervals', {}).get('seed')}: the same on every machine.")
-    yield prose(sentences.policy(str(plan.get("undefined", ""))))
+    if policy := plan.get("undefined"):
+        yield prose(sentences.policy(str(policy)))
     if stated := plan.get("costs"):
         yield prose(sentences.costs([(quoted(truth), quoted(called), f"{cost:g}") for truth, called, cost in stated]))
     if weighted:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -179,7 +180,11 @@ def headline_table(headline: Sequence[Entry], level: str, baseline: Entry | None
         Column("meaning", width=4),
     )
     return Table(
-        name=sentences.HEADLINE, caption=f"{sentences.HEADLINE} with {level} intervals", columns=heads, rows=tuple(rows)
+        name=sentences.HEADLINE,
+        caption=f"{sentences.HEADLINE} with {level} intervals",
+        columns=heads,
+        rows=tuple(rows),
+        look="lead",
     )
 
 
@@ -282,12 +287,20 @@ def _measure_row(value: Entry, places: Mapping[str, str]) -> Row:
 
 
 def method_blocks(read: Estimates, settings: Iterable[str]) -> Iterator[Block]:
-    """How intervals were made, and the choices that shape the numbers."""
+    """How intervals were made, each way once whatever the numbers in its name, and the choices behind the numbers."""
+    ways: dict[str, list[str]] = {}
+    for name in read.methods:
+        ways.setdefault(re.sub(r"[\d,]*\d", "n", name), []).append(name)
     methods = tuple(
-        Term(name=visible(name), text=prose(sentences.method(name, sorted(drawn))))
-        for name, drawn in read.methods.items()
+        Term(
+            name=visible(names[0]),
+            text=prose(sentences.method(names[0], sorted(read.methods[names[0]]))),
+            more=f"{len(names) - 1} times more, with other numbers" if names[1:] else "",
+        )
+        for names in ways.values()
     )
-    yield Card((Terms(methods, "list"), Bullets(tuple(Item(text=text) for text in settings))))
+    choices = tuple(Item(text=text) for text in settings)
+    yield Card((Terms(methods, "list"), *([Bullets(choices)] if choices else [])))
 
 
 def glossary(read: Estimates, columns: Iterable[About]) -> dict[str, About]:

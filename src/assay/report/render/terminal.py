@@ -324,22 +324,21 @@ def _worst(block: Grid) -> str:
 def _values(page: _Page, block: Values) -> None:
     axis = _axis(block.entries)
     low, high = (f"{end:g}" for end in axis or (0, 1))
-    head = ["measure", "value", f"{block.level} interval", f"{low}{'axis':^{BAR - len(low) - len(high)}}{high}"]
-    rows = [
-        [
-            Text(value.about.measure),
-            Text(value.shown, "blue") if value.defined else Text("∅", "orange"),
-            Text(value.interval or ("none" if value.defined else value.shown)),
-            Text(_bar(value, axis) if axis else ""),
-        ]
-        for value in block.entries
-    ]
-    counts = (4, 3, 2) if axis else (3, 2)
-    right = [False, True, False, False]
-    page.columns(Lines(head[:n], [row[:n] for row in rows], right[:n]) for n in counts)
-    for value in block.entries:
-        for note in value.notes:
-            page.said(f"{value.about.measure}: {note}", hang="  ")
+    axis_head = f"{low}{'axis':^{BAR - len(low) - len(high)}}{high}"
+    columns = {
+        "measure": [Text(v.about.measure) for v in block.entries],
+        "value": [Text(v.shown, "blue") if v.defined else Text("∅", "orange") for v in block.entries],
+        "unit": [Text(v.about.unit) for v in block.entries],
+        f"{block.level} interval": [Text(v.interval or ("none" if v.defined else v.shown)) for v in block.entries],
+        axis_head: [Text(_bar(v, axis) if axis else "") for v in block.entries],
+    }
+    heads = [head for head, column in columns.items() if any(cell.text for cell in column)]
+    rows = [list(row) for row in zip(*(columns[head] for head in heads), strict=True)]
+    right, counts = [head == "value" for head in heads], range(len(heads), 1, -1)
+    page.columns(Lines(heads[:n], [row[:n] for row in rows], right[:n]) for n in counts)
+    for note in dict.fromkeys(note for value in block.entries for note in value.notes):
+        measures = [value.about.measure for value in block.entries if note in value.notes]
+        page.said(f"{', '.join(measures)}: {note}", hang="  ")
     for why in sorted({value.missing for value in block.entries if value.defined and not value.interval}):
         page.said(why if why.startswith("no interval") else f"no interval: {why}", hang="  ")
     if block.baseline is not None:

@@ -69,6 +69,7 @@ def efficiency(t: Costs) -> Number:
     spec="M-CST-06",
     errata=("E-TS-17",),
     family="energy",
+    unit="J",
 )
 def energy(t: Costs) -> Number:
     return number(t.joules, over=t.where_all(t.runs, t.metered), empty=_no_meter(t))
@@ -81,6 +82,7 @@ def energy(t: Costs) -> Number:
     better=LOWER,
     source=EXTENSION,
     family="energy",
+    unit="J",
 )
 def energy_net(t: Costs) -> Number:
     return number(t.joules - t.idle_joules, over=t.where_all(t.runs, t.netted), empty="idle power was not measured")
@@ -96,6 +98,7 @@ def energy_net(t: Costs) -> Number:
     source=TS4213("6.6.5"),
     spec="M-CST-07",
     family="energy",
+    unit="W",
 )
 def average_power(t: Costs) -> Number:
     over = t.where_all(t.where_all(t.span, t.timed), t.metered)
@@ -129,6 +132,7 @@ def performance_per_watt(t: Costs) -> Number:
     spec="M-CST-09",
     errata=("E-TS-17",),
     family="energy",
+    unit="J",
 )
 def joules_per_inference(t: Costs) -> Number:
     over = t.where_all(t.answered, t.metered)
@@ -146,6 +150,7 @@ def joules_per_inference(t: Costs) -> Number:
     errata=("E-TS-17",),
     infinite=True,
     family="energy",
+    unit="J",
 )
 def joules_per_correct_inference(t: Costs) -> Number:
     both = t.where_all(t.where_all(t.joules, t.metered), t.judged)
@@ -191,6 +196,7 @@ def parameter_count(t: Costs) -> Number:
     source=TS4213("8"),
     spec="M-CST-13",
     family="cost",
+    unit="s",
 )
 def processing_time(t: Costs) -> Number:
     return number(t.span, over=t.where_all(t.runs, t.timed), empty=NO_SPAN)
@@ -221,6 +227,7 @@ def processing_time_and_cost(t: Costs) -> Number:
     source=TS4213("6.6.5"),
     spec="M-CST-14",
     family="model",
+    unit="J",
 )
 def training_energy(t: Costs) -> Number:
     return _known(t, "training_joules", "the energy of training is neither declared nor metered")

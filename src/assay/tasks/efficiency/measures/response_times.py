@@ -35,6 +35,7 @@ CARRIED: Final = {"p90": 10, "p95": 20, "p99": 100}
     spec="M-CST-01",
     errata=("E-TS-17",),
     family="latency",
+    unit="s",
 )
 def latency_mean(t: Costs) -> Number:
     return number(t.seconds, over=t.answered, empty=NO_ANSWER)
@@ -49,6 +50,7 @@ def latency_mean(t: Costs) -> Number:
     source=TS4213("6.6.3"),
     spec="M-CST-02",
     family="throughput",
+    unit="1/s",
 )
 def throughput(t: Costs) -> Number:
     return number(t.asked - t.late, over=t.where_all(t.span, t.timed), empty=NO_SPAN)
@@ -92,6 +94,7 @@ def _percentile(t: Costs, part: float, carried: int) -> Number | Undefined:
     source=EXTENSION,
     spec="M-CST-04",
     family="latency",
+    unit="s",
 )
 def latency_percentiles(t: Costs, *, share: float) -> Number:
     carried = math.ceil(round(1 / (1 - share), 6)) if share < 1 else 1
@@ -113,6 +116,7 @@ def _declare_percentile(name: str, part: float) -> Measure:
         source=EXTENSION,
         spec="M-CST-04",
         family="latency",
+        unit="s",
     )(cast("Callable[..., Number]", percentile))
 
 

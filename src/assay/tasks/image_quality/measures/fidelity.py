@@ -38,6 +38,7 @@ CONSTANT: Final = "an image without any spread has no correlation"
     errata=("E-SCH-22",),
     infinite=True,
     family="signal to noise",
+    unit="dB",
 )
 def psnr(t: Pixels) -> Number:
     same = np.asarray(t.squared) == 0
@@ -55,6 +56,7 @@ def psnr(t: Pixels) -> Number:
     spec="M-IMG-01",
     errata=("E-SCH-22",),
     family="signal to noise",
+    unit="dB",
 )
 def mean_psnr(t: Pixels) -> Number:
     return number(t.psnr_sum, over=t.images - t.identical, empty="every image is identical to its reference")
@@ -141,6 +143,7 @@ def ms_ssim(t: Pixels) -> Number:
     source=SCHLOSSER("eq. 58"),
     spec="M-REG-04",
     family="errors of pixels",
+    unit="as pixels",
 )
 def mean_error(t: Pixels) -> Number:
     return number(t.error, over=t.pixels, empty=NO_PIXELS)
@@ -155,6 +158,7 @@ def mean_error(t: Pixels) -> Number:
     source=(RAINIO("MAE"), SCHLOSSER("eq. 60")),
     spec="M-REG-06",
     family="errors of pixels",
+    unit="as pixels",
 )
 def mean_absolute_error(t: Pixels) -> Number:
     return number(t.absolute, over=t.pixels, empty=NO_PIXELS)
@@ -169,6 +173,7 @@ def mean_absolute_error(t: Pixels) -> Number:
     source=(RAINIO("MSE"), SCHLOSSER("eq. 66")),
     spec="M-REG-12",
     family="errors of pixels",
+    unit="pixels²",
 )
 def mean_squared_error(t: Pixels) -> Number:
     return number(t.squared, over=t.pixels, empty=NO_PIXELS)
@@ -183,6 +188,7 @@ def mean_squared_error(t: Pixels) -> Number:
     source=SCHLOSSER("eq. 67"),
     spec="M-REG-13",
     family="errors of pixels",
+    unit="as pixels",
 )
 def root_mean_squared_error(t: Pixels) -> Number:
     return number(_root(t.squared), over=_root(t.pixels), empty=NO_PIXELS)

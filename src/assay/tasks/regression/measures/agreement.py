@@ -138,6 +138,7 @@ def concordance_correlation(t: Errors) -> Number:
     better=NEITHER,
     source=(BLAND, EXTENSION),
     family="limits of agreement",
+    unit="as truth",
 )
 def bland_altman_bias(t: Errors) -> Number:
     return number(-t.e, over=t.n, empty=NO_ROWS)
@@ -150,6 +151,7 @@ def bland_altman_bias(t: Errors) -> Number:
     better=NEITHER,
     source=(BLAND, EXTENSION),
     family="limits of agreement",
+    unit="as truth",
 )
 def bland_altman_sd(t: Errors) -> Number:
     return _sd_part(t, 0, 1)
@@ -162,6 +164,7 @@ def bland_altman_sd(t: Errors) -> Number:
     better=NEITHER,
     source=(BLAND, EXTENSION),
     family="limits of agreement",
+    unit="as truth",
 )
 def bland_altman_low(t: Errors) -> Number:
     return _sd_part(t, 1, -LIMIT)
@@ -174,6 +177,7 @@ def bland_altman_low(t: Errors) -> Number:
     better=NEITHER,
     source=(BLAND, EXTENSION),
     family="limits of agreement",
+    unit="as truth",
 )
 def bland_altman_high(t: Errors) -> Number:
     return _sd_part(t, 1, LIMIT)

@@ -34,6 +34,7 @@ def nonzero(zeros: Amount, n: Amount) -> Amount:
     spec="M-REG-06",
     errata=("E-RAI-10",),
     family="size of errors",
+    unit="as truth",
 )
 def mean_absolute_error(t: Errors) -> Number:
     return number(t.abs_e, over=t.n, empty=NO_ROWS)
@@ -49,6 +50,7 @@ def mean_absolute_error(t: Errors) -> Number:
     spec="M-REG-13",
     errata=("E-SCH-23",),
     family="size of errors",
+    unit="as truth",
 )
 def root_mean_squared_error(t: Errors) -> Number:
     return number(root(t.sq_e / t.n), empty=NO_ROWS)
@@ -64,6 +66,7 @@ def root_mean_squared_error(t: Errors) -> Number:
     spec="M-REG-12",
     errata=("E-RAI-10",),
     family="size of errors",
+    unit="truth²",
 )
 def mean_squared_error(t: Errors) -> Number:
     return number(t.sq_e, over=t.n, empty=NO_ROWS)
@@ -78,6 +81,7 @@ def mean_squared_error(t: Errors) -> Number:
     source=SCHLOSSER("eq. 58"),
     spec="M-REG-04",
     family="bias",
+    unit="as truth",
 )
 def mean_error(t: Errors) -> Number:
     return number(t.e, over=t.n, empty=NO_ROWS)
@@ -94,6 +98,7 @@ def mean_error(t: Errors) -> Number:
     spec="M-REG-02",
     errata=("E-RAI-10",),
     family="size of errors",
+    unit="as truth",
 )
 def sum_absolute_error(t: Errors) -> Number:
     return number(t.abs_e, empty=NO_ROWS)
@@ -109,6 +114,7 @@ def sum_absolute_error(t: Errors) -> Number:
     source=SCHLOSSER("eq. 65"),
     spec="M-REG-11",
     family="size of errors",
+    unit="truth²",
 )
 def sum_squared_error(t: Errors) -> Number:
     return number(t.sq_e, empty=NO_ROWS)
@@ -122,6 +128,7 @@ def sum_squared_error(t: Errors) -> Number:
     better=LOWER,
     source=EXTENSION,
     family="size of errors",
+    unit="as truth",
 )
 def median_absolute_error(t: Errors) -> Number:
     return number(t.median_abs, empty=NO_ROWS)
@@ -135,6 +142,7 @@ def median_absolute_error(t: Errors) -> Number:
     better=LOWER,
     source=EXTENSION,
     family="size of errors",
+    unit="as truth",
 )
 def max_absolute_error(t: Errors) -> Number:
     return number(t.max_abs, empty=NO_ROWS)
@@ -148,6 +156,7 @@ def max_absolute_error(t: Errors) -> Number:
     source=SCHLOSSER("eq. 55"),
     spec="M-REG-01",
     family="size of errors",
+    unit="as truth",
 )
 def error_quantile(t: Errors, *, q: float) -> Number:
     return number(t.get(f"error {q!r}"), empty=NO_ROWS)
@@ -160,6 +169,7 @@ def error_quantile(t: Errors, *, q: float) -> Number:
     better=LOWER,
     source=EXTENSION,
     family="size of errors",
+    unit="as truth",
 )
 def absolute_error_quantile(t: Errors, *, q: float) -> Number:
     return number(t.get(f"size {q!r}"), empty=NO_ROWS)

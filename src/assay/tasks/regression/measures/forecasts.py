@@ -27,6 +27,7 @@ SKILLS = ("mean_absolute_error", "mean_squared_error", "root_mean_squared_error"
     better=LOWER,
     source=(Source("Koenker and Bassett 1978", "check function"), EXTENSION),
     family="quantiles",
+    unit="as truth",
 )
 def pinball_loss(t: Errors, *, q: float) -> Number:
     return number(t.get(f"pinball {q!r}"), over=t.n, empty=NO_ROWS)
@@ -65,6 +66,7 @@ def interval_coverage(t: Errors) -> Share:
     better=LOWER,
     source=EXTENSION,
     family="prediction intervals",
+    unit="as truth",
 )
 def interval_width(t: Errors) -> Number:
     return number(t.width, over=t.n, empty=NO_ROWS)
@@ -78,6 +80,7 @@ def interval_width(t: Errors) -> Number:
     better=LOWER,
     source=(Source("Gneiting and Raftery 2007", "eq. 43"), EXTENSION),
     family="prediction intervals",
+    unit="as truth",
 )
 def interval_score(t: Errors) -> Number:
     return number(t.interval_score, over=t.n, empty=NO_ROWS)

@@ -37,6 +37,7 @@ def surface_dice(t: Masks) -> Number:
     spec="M-SEG-06",
     errata=("E-RAI-08",),
     family="surfaces",
+    unit="as spacing",
 )
 def average_symmetric_surface_distance(t: Masks) -> Number:
     return divide_measured(t, t.distance, t.surface)
@@ -67,6 +68,7 @@ def normalized_surface_distance(t: Masks) -> Number:
     spec="M-SEG-06",
     errata=("E-RAI-08",),
     family="surfaces",
+    unit="as spacing",
 )
 def mean_surface_distance(t: Masks) -> Number:
     return divide_measured(t, t.assd_sum, t.measured)
@@ -110,6 +112,7 @@ def mean_surface_dice(t: Masks) -> Number:
     spec="M-SEG-07",
     errata=("E-RAI-09",),
     family="surfaces",
+    unit="as spacing",
 )
 def hausdorff_directed(t: Masks) -> Number:
     return divide_measured(t, t.directed_sum, t.measured)
@@ -126,6 +129,7 @@ def hausdorff_directed(t: Masks) -> Number:
     spec="M-SEG-08",
     errata=("E-RAI-09",),
     family="surfaces",
+    unit="as spacing",
 )
 def hausdorff(t: Masks) -> Number:
     return divide_measured(t, t.hausdorff_sum, t.measured)
@@ -141,6 +145,7 @@ def hausdorff(t: Masks) -> Number:
     source=EXTENSION,
     spec="M-SEG-14",
     family="surfaces",
+    unit="as spacing",
 )
 def hausdorff_95(t: Masks) -> Number:
     return divide_measured(t, t.hd95_sum, t.measured)
@@ -155,6 +160,7 @@ def hausdorff_95(t: Masks) -> Number:
     source=EXTENSION,
     spec="M-SEG-14",
     family="surfaces",
+    unit="as spacing",
 )
 def hausdorff_95_joint(t: Masks) -> Number:
     return divide_measured(t, t.hd95_joint_sum, t.measured)
