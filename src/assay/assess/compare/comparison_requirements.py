@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from assay.assess.compare.model_columns import Paired
 
 PAIR: Final = 2
+PREDICTED: Final = 'give predicted={"A": ..., "B": ...}'
+BY_CLASS: Final = 'give one column for each class: score={"A": {label: column, ...}, "B": {...}}'
+COSTS: Final = 'state it: costs={("truth", "predicted"): 5, ...} (--cost TRUTH PREDICTED NUMBER, or --costs FILE)'
 
 
 def demand_two(models: Sequence[str]) -> None:
@@ -38,36 +41,16 @@ def demand_values(
 ) -> None:
     """A measure that was asked for must have what it reads: predictions, scores of two classes or of all, costs."""
     if costs and not labels:
-        raise PlanError(
-            "comparison-needs",
-            "costs are of predictions",
-            where="costs",
-            fix='give predicted={"A": ..., "B": ...} (--predicted)',
-        )
+        raise PlanError("comparison-needs", "costs are of predictions", where="costs", fix=f"{PREDICTED} (--predicted)")
     for measure in measures or ():
-        if measure.takes is Ranked and not scores:
-            raise PlanError(
-                "comparison-needs",
-                f"{measure.title} reads scores of two classes",
-                fix='give score={"A": ..., "B": ...}',
-            )
-        if measure.takes in OF_CLASSES and not classwise:
-            raise PlanError(
-                "comparison-needs",
-                f"{measure.title} reads the scores of all classes, of three at least",
-                fix='give one column for each class: score={"A": {label: column, ...}, "B": {...}}',
-            )
-        if measure.takes is Priced and not costs:
-            raise PlanError(
-                "comparison-needs",
-                f"{measure.title} needs what each mistake costs",
-                where="costs",
-                fix='state it: costs={("truth", "predicted"): 5, ...} (--cost TRUTH PREDICTED NUMBER, or --costs FILE)',
-            )
-        if not measure.from_scores and not labels:
-            raise PlanError(
-                "comparison-needs", f"{measure.title} reads predictions", fix='give predicted={"A": ..., "B": ...}'
-            )
+        for there, takes, reads, fix in (
+            (scores, measure.takes is Ranked, "reads scores of two classes", 'give score={"A": ..., "B": ...}'),
+            (classwise, measure.takes in OF_CLASSES, "reads the scores of all classes, of three at least", BY_CLASS),
+            (costs, measure.takes is Priced, "needs what each mistake costs", COSTS),
+            (labels, not measure.from_scores, "reads predictions", PREDICTED),
+        ):
+            if takes and not there:
+                raise PlanError("comparison-needs", f"{measure.title} {reads}", fix=fix)
 
 
 def unpriced(measures: Sequence[Measure] | None) -> tuple[Measure, ...] | None:
@@ -90,7 +73,7 @@ def demand_complete(paired: Paired, cells: Mapping[Cell, int]) -> None:
             f"{counted(max(lost.values()), 'row')} {'has' if max(lost.values()) == 1 else 'have'} no label",
             where=paired.where,
             found="; ".join(f"{name}: {counted(n, 'row')}" for name, n in lost.items()),
-            fix="every model must answer every row; leave such rows out for all models before comparing",
+            fix="every model must answer every row of its test data; leave such rows out for all before comparing",
         )
 
 

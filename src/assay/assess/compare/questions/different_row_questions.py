@@ -57,7 +57,11 @@ def of_apart(t: Apart, asked: Asked, *, positive: Label | None) -> list[Answer]:
     if asked.costs is not None:
         paid = _measured(_freely(asking), t, pairs, [parse("mean_cost")], positive)
         answers.insert(0, replace(paid, question="cost"))
-    return [_told(one) for one in (*answers, *_margins(asking, t, positive))]
+    held = (("accuracy", t.confusions), ("auroc", t.scores), ("auroc_macro", t.rows))
+    about = [name for name, part in held if part is not None]
+    # With a control, the pair is in the order that its difference is told in.
+    answers += asking.margins(t.only(*pairs[0]), Facts(n=t.n, models=len(t.models)), about, positive)
+    return [_told(one) for one in answers]
 
 
 def _held(t: Apart, measure: Measure) -> bool:
@@ -65,29 +69,6 @@ def _held(t: Apart, measure: Measure) -> bool:
     if measure.takes in OF_CLASSES:
         return t.rows is not None
     return (t.scores if measure.takes is Ranked else t.confusions) is not None
-
-
-def _margins(asking: Asking, t: Apart, positive: Label | None) -> list[Answer]:
-    """Whether A is good enough, by accuracy and by the area under the ROC curve, as far as both are there."""
-    asked = asking.asked
-    if asked.margin is None:
-        return []
-    if len(t.models) > 2:  # noqa: PLR2004  a pair
-        told = "compare two models at a time"
-        raise PlanError("comparison-needs", "a margin is stated for more than two models", fix=told)
-    question = Question.EQUIVALENCE if asked.equivalence else Question.NON_INFERIORITY
-    choice = asking.choice(question, Facts(n=t.n, models=len(t.models)), free=True)
-    names = [("accuracy", t.confusions), ("auroc", t.scores), ("auroc_macro", t.rows)]
-    if choice.test is None:
-        return []
-    (pair,) = _pairs(t, asked)
-    findings = [
-        finding
-        for name, held in names
-        if held is not None
-        for finding in asking.run(choice.test, t.only(*pair), choice, measure=name, positive=positive)
-    ]
-    return [Answer(question=str(question), kind=Kind.APART, choice=choice, findings=tuple(findings))]
 
 
 def _freely(asking: Asking) -> Asking:

@@ -9,7 +9,6 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Final
 
-from assay.assess.compare.questions.cost_questions import of_costs
 from assay.assess.compare.questions.request import Answer, Asked, Asking
 from assay.core.errors import PlanError
 from assay.core.labels import Label
@@ -65,7 +64,7 @@ def of_labels(
         first = by_pairs(asking, t, facts, [parse("balanced_accuracy")], positive=positive)
         answers = [replace(one, question="balanced accuracy") for one in first] + answers
         measures = [one for one in measures if one.name not in ("accuracy", "balanced_accuracy")]
-    answers += _margins(asking, t.outcomes(*t.models) if pair else None, facts)
+    answers += asking.margins(t.outcomes(*t.models) if pair else None, facts)
     answers += by_pairs(asking, t, facts, measures, positive=positive)
     if pair and channels:
         answers.append(of_channels(channels, asked))
@@ -106,7 +105,7 @@ def of_scores(t: PairedScores, asked: Asked) -> list[Answer]:
     answer = Answer(question="auroc", kind=Kind.SCORES, choice=choice, findings=findings, family=family)
     measures = [one for one in asked.measures if one.takes is Ranked]
     others = [] if t.bits is not None else by_pairs(asking, t, facts, measures)
-    return [answer, *others, *_margins(asking, t if len(t.models) == 2 else None, facts)]  # noqa: PLR2004
+    return [answer, *others, *asking.margins(t, facts)]
 
 
 def by_pairs(
@@ -134,10 +133,23 @@ def by_pairs(
     return [Answer(question="measures", kind=asking.kind, choice=choice, findings=told, family=tuple(names))]
 
 
+def of_costs(asking: Asking, t: PairedLabels | PerUnit, facts: Facts) -> list[Answer]:
+    """Nothing where no costs are stated; one family of all pairs otherwise."""
+    if asking.asked.costs is None:
+        return []
+    choice = asking.choice(Question.COST, facts, free=True)
+    if choice.test is None:
+        return [Answer(question="cost", kind=asking.kind, choice=choice, findings=(), notes=(choice.why,))]
+    pairs = list(combinations(t.models, 2))
+    found = [one for a, b in pairs for one in asking.run(choice.test, t.only(a, b), choice)]
+    family = tuple(f"mean_cost of {a} and {b}" for a, b in pairs) if len(pairs) > 1 else ()
+    told = tuple(adjusted(found, asking.asked.correction))
+    return [Answer(question="cost", kind=asking.kind, choice=choice, findings=told, family=family)]
+
+
 def of_values(t: Blocks, asked: Asked, kind: Kind, *, test_over_train: object = None) -> list[Answer]:
     """Questions about values of the same items, data sets or resamples."""
     asking = Asking(asked=asked, kind=kind, models=t.k)
-    pair = t.k == 2  # noqa: PLR2004
     facts = Facts(n=t.j, blocks=t.j, models=t.k, normal=_looks_normal(t), rows=asked.rows)
     question = Question.VARIANCE if asked.variance else Question.LOCATION
     choice = asking.choice(question, facts)
@@ -154,7 +166,7 @@ def of_values(t: Blocks, asked: Asked, kind: Kind, *, test_over_train: object = 
             tally = Folds.of(t.pair(0, 1), test_over_train=_ratio(test_over_train))
         findings += tuple(one.said(chosen="reported beside it") for one in asking.run(beside, tally, choice))
     answers = [Answer(question=str(question), kind=kind, choice=choice, findings=findings, family=family)]
-    return answers + _margins(asking, t.pair(0, 1) if pair else None, facts)
+    return answers + asking.margins(t.pair(0, 1), facts)
 
 
 def of_groups(t: Groups, asked: Asked) -> list[Answer]:
@@ -234,20 +246,6 @@ def not_alone(answer: Answer, imbalance: float) -> Answer:
     refusal = Refusal(test="accuracy", why=label, hard=False)
     choice = replace(answer.choice, label=label, refused=(refusal, *answer.choice.refused))
     return replace(answer, choice=choice, findings=findings)
-
-
-def _margins(asking: Asking, tally: object, facts: Facts) -> list[Answer]:
-    asked = asking.asked
-    if asked.margin is None:
-        return []
-    if tally is None:
-        raise PlanError(
-            "comparison-needs", "a margin is stated for more than two models", fix="compare two models at a time"
-        )
-    question = Question.EQUIVALENCE if asked.equivalence else Question.NON_INFERIORITY
-    choice = asking.choice(question, facts, free=True)
-    found = asking.run(_test(choice), tally, choice)
-    return [Answer(question=str(question), kind=asking.kind, choice=choice, findings=found)]
 
 
 def _on_values(
