@@ -99,9 +99,11 @@ def clopper_pearson(successes: int, of: int, level: float) -> Bounds:
     >>> round(low, 3), high
     (0.025, 1.0)
     """
+    from scipy.special import betaincinv
+
     tail = (1 - level) / 2
-    low = 0.0 if successes == 0 else _beta_quantile(tail, successes, of - successes + 1)
-    high = 1.0 if successes == of else 1 - _beta_quantile(tail, of - successes, successes + 1)
+    low = 0.0 if successes == 0 else float(betaincinv(successes, of - successes + 1, tail))
+    high = 1.0 if successes == of else 1 - float(betaincinv(of - successes, successes + 1, tail))
     return low, high
 
 
@@ -203,22 +205,3 @@ def _score(above: Floats, above_of: Floats, below: Floats, below_of: Floats, rat
     tiny = np.finfo(np.float64).tiny
     found: Floats = gap / np.sqrt(np.maximum(variance, tiny))
     return found
-
-
-def _beta_quantile(share: float, a: int, b: int) -> float:
-    if a + b <= FEWEST:
-        return _small_beta_quantile(share, a, b)
-    from scipy.special import betaincinv
-
-    return float(betaincinv(a, b, share))
-
-
-@lru_cache(maxsize=256)
-def _small_beta_quantile(share: float, a: int, b: int) -> float:
-    """The same by halving a binomial tail of a few terms, so that tiny tables do not wait a second for scipy."""
-    n, low, high = a + b - 1, 0.0, 1.0
-    for _ in range(HALVINGS):
-        p = (low + high) / 2
-        tail = math.fsum(math.comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(a, n + 1))
-        low, high = (p, high) if tail < share else (low, p)
-    return (low + high) / 2

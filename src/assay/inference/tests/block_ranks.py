@@ -264,7 +264,6 @@ def _friedman(
         statistic_name=name,
         df=df,
         n=t.j,
-        level=level,
         counts={f"mean rank of {m}": round(float(r), 6) for m, r in zip(t.models, means, strict=True)},
         checks=(
             Check(
@@ -307,5 +306,4 @@ def _pair(
         statistic_name="difference of mean ranks",
         models=(t.models[a], t.models[b]),
         n=t.j,
-        level=level,
     )

@@ -13,7 +13,7 @@ from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, Real
-from assay.inference.intervals.proportion import clopper_pearson, wilson
+from assay.inference.intervals.proportion import HALVINGS, clopper_pearson, normal_quantile, wilson
 from assay.inference.power import least_disagreement
 from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, binomial, chi_squared, mid_binomial, normal
 from assay.tally.contingency_tables import Channels, Outcomes
@@ -110,7 +110,7 @@ def paired_shares(t: Outcomes, *, level: float = 0.95, alternative: Alternative 
     source=(TS4213("5.3.8"), EXTENSION),
     spec="T-34",
 )
-def channel_heterogeneity(t: Channels, *, level: float = 0.95) -> Finding:
+def channel_heterogeneity(t: Channels, *, level: float = 0.95) -> Finding:  # noqa: ARG001  the finding is told at it
     used = {name: one for name, one in t.by.items() if one.disagree}
     spread = [(one.only_a - one.only_b) / one.n for one in t.by.values() if one.n]
     effect = Effect(
@@ -148,7 +148,6 @@ def channel_heterogeneity(t: Channels, *, level: float = 0.95) -> Finding:
         statistic_name="chi-squared",
         df=(max(len(used) - 1, 0),),
         n=sum(one.n for one in t.by.values()),
-        level=level,
         counts=counts,
         notes=notes,
         least=Undefined(reason="it depends on how the rows spread over the channels", code="design"),
@@ -227,7 +226,6 @@ def _finding(
         df=df,
         about=t.about,
         n=t.n,
-        level=level,
         alternative=alternative,
         counts=t.counts,
         more=(odds(t, level),),
@@ -239,3 +237,45 @@ def _finding(
 def test_outcomes(t: Outcomes, level: float) -> Finding:
     """McNemar's test in its default form, mid-p."""
     return mcnemar_midp(t, level=level).said(chosen=f"{t.among}: {t.disagree:,} disagree; the mid-p form is used")
+
+
+def tango(t: Outcomes, gap: float) -> Real:
+    """How many standard errors the difference lies above an assumed one, whose chances are fitted to the rows.
+
+    >>> round(tango(Outcomes(both=43, only_a=0, only_b=1, neither=0), -0.1), 2)
+    1.71
+    """
+    n, b, c = t.n, t.only_a, t.only_b
+    if not n:
+        return Undefined(reason="there are no rows", code="n=0")
+    # b - c has mean n gap and variance n (2 q + gap - gap^2), q the fitted chance that only B is right.
+    middle, last = -b - c + (2 * n - b + c) * gap, -c * gap * (1 - gap)
+    q = (math.sqrt(max(middle * middle - 8 * n * last, 0.0)) - middle) / (4 * n)
+    variance = n * (2 * q + gap * (1 - gap))
+    if variance <= 0:
+        return Undefined(reason="the difference has no variance", code="zero-variance")
+    return (b - c - n * gap) / math.sqrt(variance)
+
+
+def score_interval(t: Outcomes, level: float) -> tuple[float, float]:
+    """Tango's interval of the difference: the gaps that the score test does not reject; wide where nothing is disputed.
+
+    >>> low, high = score_interval(Outcomes(both=43, only_a=0, only_b=1, neither=0), 0.95)
+    >>> round(low, 4), round(high, 4)
+    (-0.1181, 0.0594)
+    """
+    z, seen = normal_quantile((1 + level) / 2), (t.only_a - t.only_b) / t.n
+
+    def reached(gap: float, edge: float) -> float:
+        found = tango(t, gap)
+        return math.copysign(math.inf, seen - gap) if isinstance(found, Undefined) else found - edge
+
+    ends = []
+    for edge, far in ((z, -1.0), (-z, 1.0)):
+        near, out = seen, far
+        for _ in range(HALVINGS):
+            middle = (near + out) / 2
+            inside = reached(middle, edge) <= 0 if far < 0 else reached(middle, edge) >= 0
+            near, out = (middle, out) if inside else (near, middle)
+        ends.append((near + out) / 2)
+    return ends[0], ends[1]

@@ -13,7 +13,7 @@ from assay.core.traits import EXTENSION, RAINIO, TS4213, Source
 from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
-from assay.inference.findings import Effect, Finding, Real
+from assay.inference.findings import Effect, Finding, Real, no_number
 from assay.inference.power import least_student
 from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, fisher_f, student
 from assay.inference.tests.variance import equal_spread, normality
@@ -73,7 +73,7 @@ def half_sample_t(t: Halved, *, level: float = 0.95, alternative: Alternative = 
     name = f"mean of {t.models[0]} minus {t.models[1]}"
     gap, values = float(t.whole), 1 + 2 * t.splits
     if not t.variance:
-        return degenerate(name, gap, values, level, NO_DIFFERENCE)
+        return degenerate(name, gap, values, NO_DIFFERENCE)
     error = math.sqrt(t.variance)
     found = _by_student(name, gap, error, t.splits, values, level=level, alternative=alternative)
     return found.said(notes=(f"standard error from {t.splits} splits into halves, which share no rows",))
@@ -152,7 +152,7 @@ def welch_t(t: Groups, *, level: float = 0.95, alternative: Alternative = "two-s
     gap, error = float(a.mean - b.mean), math.sqrt(sum(parts))
     checks = (*(normality(one, f"values of {name_}") for one, name_ in zip(t.values, t.models, strict=True)),)
     if not error:
-        return degenerate(name, gap, a.n + b.n, level, "no group has any spread")
+        return degenerate(name, gap, a.n + b.n, "no group has any spread")
     df = sum(parts) ** 2 / sum(part**2 / (one.n - 1) for part, one in zip(parts, (a, b), strict=True))
     pooled = math.sqrt(float((a.squares + b.squares) / (a.n + b.n - 2)))
     more = (Effect(name="Cohen's d", value=gap / pooled),) if pooled else ()
@@ -175,7 +175,7 @@ def _student(
         return _too_few(name, "t", gap.n, level, f"{unit}s")
     mean, variance = float(gap.mean), gap.variance
     if not variance:
-        return degenerate(name, mean, gap.n, level, NO_DIFFERENCE)
+        return degenerate(name, mean, gap.n, NO_DIFFERENCE)
     error = math.sqrt(float(variance * scale))
     found = _by_student(name, mean, error, gap.n - 1, gap.n, level=level, alternative=alternative)
     return found.said(
@@ -195,7 +195,6 @@ def _by_student(
         statistic_name="t",
         df=(df,),
         n=n,
-        level=level,
         alternative=alternative,
         least=least_student(error, df, level),
     )
@@ -242,19 +241,16 @@ def _five(
         statistic_name=name,
         df=df,
         n=len(ten),
-        level=level,
         least=least_student(error, 5, level) if error else CONSTANT,
     )
 
 
 def _too_few(name: str, statistic: str, n: int, level: float, what: str) -> Finding:
     lost = Undefined(reason=f"only {counted(n, 'value')} in {what}; two are needed", code="too-few")
-    return Finding(
-        chance=lost, effect=Effect(name=name, value=lost), statistic=lost, statistic_name=statistic, n=n, level=level
-    )
+    return no_number(name, lost, statistic, n=n, level=level, least=None)
 
 
-def degenerate(name: str, mean: float, n: int, level: float, same: str) -> Finding:
+def degenerate(name: str, mean: float, n: int, same: str) -> Finding:
     """No spread: p = 1 where there is no difference either, otherwise no number means anything."""
     chance = CONSTANT if mean else CERTAIN
     return Finding(
@@ -264,7 +260,6 @@ def degenerate(name: str, mean: float, n: int, level: float, same: str) -> Findi
         statistic_name="t",
         df=(n - 1,),
         n=n,
-        level=level,
         notes=(same,) if not mean else (),
         least=CONSTANT,
     )

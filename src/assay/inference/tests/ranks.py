@@ -13,7 +13,7 @@ from assay.core.traits import RAINIO, TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
-from assay.inference.findings import Check, Effect, Finding, Real
+from assay.inference.findings import Check, Effect, Finding, Real, no_number
 from assay.inference.intervals.proportion import clopper_pearson, normal_quantile
 from assay.inference.power import least_normal, least_student
 from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, binomial, normal
@@ -96,7 +96,6 @@ def sign_test(t: Pairs, *, level: float = 0.95, alternative: Alternative = "two-
         statistic=float(wins),
         statistic_name="wins",
         n=t.n,
-        level=level,
         alternative=alternative,
         counts=counts,
         notes=(f"{counted(ties, 'tie')} left out",) if ties else (),
@@ -130,17 +129,8 @@ def mann_whitney(t: Groups, *, level: float = 0.95, alternative: Alternative = "
     area = u / (len(a) * len(b))
     name = f"chance that {t.models[0]} is above {t.models[1]}, ties half"
     if len(np.unique(ranks)) == 1:
-        lost = Undefined(reason="all values are equal", code="all-tied")
-        return Finding(
-            chance=CERTAIN,
-            effect=Effect(name=name, value=0.5),
-            statistic=lost,
-            statistic_name="U",
-            n=t.n,
-            level=level,
-            notes=("all values are equal",),
-            least=lost,
-        )
+        lost, even = Undefined(reason="all values are equal", code="all-tied"), Effect(name=name, value=0.5)
+        return no_number(name, lost, "U", chance=CERTAIN, effect=even, n=t.n, level=level, notes=(lost.reason,))
     _, times = np.unique(ranks, return_counts=True)
     ties = float((times**3 - times).sum())
     variance = len(a) * len(b) / 12 * (t.n + 1 - ties / (t.n * (t.n - 1)))
@@ -155,7 +145,6 @@ def mann_whitney(t: Groups, *, level: float = 0.95, alternative: Alternative = "
         statistic=u,
         statistic_name="U",
         n=t.n,
-        level=level,
         alternative=alternative,
         notes=(f"null distribution: {form}",),
         least=min(0.5, least_normal(math.sqrt(variance) / (len(a) * len(b)), level)),
@@ -195,7 +184,6 @@ def _signed_rank(t: Pairs, level: float, alternative: Alternative, *, pratt: boo
         statistic=min(plus, minus) / 2,
         statistic_name="T",
         n=t.n,
-        level=level,
         alternative=alternative,
         counts=counts,
         more=(Effect(name="matched-pairs rank-biserial correlation", value=(plus - minus) / (plus + minus)),),
@@ -304,16 +292,9 @@ def _least(gap: Exact, level: float) -> Real:
 
 
 def _all_zero(t: Pairs, name: str, statistic: str, level: float, counts: dict[str, int]) -> Finding:
-    return Finding(
-        chance=CERTAIN,
-        effect=Effect(name=name, value=0.0, no_interval="all differences are zero")
-        if statistic == "T"
-        else Effect(name=name, value=ALL_ZERO),
-        statistic=ALL_ZERO,
-        statistic_name=statistic,
-        n=t.n,
-        level=level,
-        counts=counts,
+    found = no_number(
+        name, ALL_ZERO, statistic, chance=CERTAIN, n=t.n, level=level, counts=counts,
         notes=("the models have the same value everywhere",),
-        least=ALL_ZERO,
-    )
+    )  # fmt: skip
+    none = Effect(name=name, value=0.0, no_interval="all differences are zero")
+    return found.said(effect=none) if statistic == "T" else found
