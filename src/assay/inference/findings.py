@@ -220,10 +220,10 @@ class Finding(Shown):
         return out | {"chosen": self.chosen, "label": self.label or None, "notes": list(self.notes)}
 
 
-def no_number(effect: str, why: Undefined, statistic: str, **said: Any) -> Finding:  # noqa: ANN401  parts of a finding
+def no_number(effect: str, why: Undefined, statistic: str, /, **said: Any) -> Finding:  # noqa: ANN401  parts of a finding
     """The finding where there is nothing to compute; `said` are parts of it that are known all the same."""
     plain = {"chance": why, "effect": Effect(name=effect, value=why), "statistic": why, "least": why}
-    return Finding(statistic_name=statistic, **{**plain, **said})  # type: ignore[arg-type]
+    return Finding(statistic_name=statistic, **{**plain, **said})
 
 
 def _real(name: str, value: Real) -> dict[str, object]:

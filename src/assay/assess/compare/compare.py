@@ -8,15 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.assess.arguments import IntervalSettings, ScoreSettings, TestSettings, with_settings
-from assay.assess.compare.class_columns import (
+from assay.assess.compare.comparison import Comparison, answered
+from assay.assess.compare.comparison_requirements import (
+    PAIR,
     Declared,
     agree_on_classes,
     check_one_score,
+    demand_complete,
+    demand_one_kind,
     fit_request,
     in_order_of_classes,
 )
-from assay.assess.compare.comparison import Comparison, answered
-from assay.assess.compare.comparison_requirements import PAIR, demand_complete, demand_one_kind
 from assay.assess.compare.different_row_models import compare_apart
 from assay.assess.compare.joined_models import apart
 from assay.assess.compare.model_columns import Given, Paired, by_own_ids, channels, is_table, named, together

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, cast
 
 from assay.assess.compare.comparison_result import ComparisonResult, Place, read_whole
+from assay.assess.compare.model_columns import Given, channels, together
 from assay.assess.compare.questions.different_row_questions import of_apart
 from assay.assess.compare.questions.label_questions import (
     MEAN_RANK,
     flat,
+    of_channels,
     of_groups,
     of_labels,
     of_scores,
@@ -53,6 +55,8 @@ SHOWN: Final = {
     Task.MULTICLASS: ("accuracy", "balanced_accuracy", "f1_macro", "matthews_corrcoef"),
 }
 
+OF_CHANNELS: Final = ("level", "draws", "seed", "stratified")
+"""What of a comparison shapes the answer about channels."""
 KINDS: Final[Mapping[str, Any]] = {"paired": PairedLabels, "scores": PairedScores, "rows": PerUnit, "apart": Apart}
 """The tallies of rows by their name in a Record."""
 
@@ -300,3 +304,43 @@ def _home(test: str | None) -> type | None:
     if PairedScores in takes:
         return PairedScores
     return PerUnit if takes == {PerUnit} else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByChannel:
+    """The tallies of every level, and the answer that they give."""
+
+    levels: Mapping[str, PairedLabels]
+    asked: Asked
+
+    @property
+    def answer(self) -> Answer:
+        """Whether one model is ahead within the channels, and as far in each."""
+        return of_channels(self.levels, self.asked)
+
+    def to_json(self) -> dict[str, Any]:
+        """As facts of a control: enough to compute the findings again."""
+        return {
+            "levels": [{"channel": name, "paired": one.to_json()} for name, one in self.levels.items()],
+            "asked": {name: getattr(self.asked, name) for name in OF_CHANNELS},
+            "findings": [one.to_json() for one in self.answer.findings],
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> ByChannel:
+        """The inverse of `to_json`; findings are computed, not read."""
+        levels = {one["channel"]: PairedLabels.from_json(one["paired"]) for one in content["levels"]}
+        return cls(levels=levels, asked=Asked(**{name: content["asked"][name] for name in OF_CHANNELS}))
+
+
+def by_channel(comparison: Comparison, given: Mapping[str, Any], channel: str) -> ByChannel:
+    """The compared models in every level of a column of their table."""
+    columns = Given(
+        channel=channel,
+        truth=given.get("truth"),
+        predicted=given.get("predicted"),
+        reading=given.get("reading"),
+        engine=given.get("engine"),
+        limits=given.get("limits"),
+    )
+    return ByChannel(levels=channels(together(given["data"], columns), comparison.labels), asked=comparison.asked)

@@ -9,15 +9,17 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any, cast
 
-from assay.assess.compare.class_columns import (
+from assay.assess.compare.comparison import Comparison, answered
+from assay.assess.compare.comparison_requirements import (
+    PAIR,
     Declared,
     agree_on_classes,
     check_one_score,
+    demand_complete,
+    demand_two,
     fit_request,
     in_order_of_classes,
 )
-from assay.assess.compare.comparison import Comparison, answered
-from assay.assess.compare.comparison_requirements import PAIR, demand_complete, demand_two
 from assay.assess.compare.model_columns import (
     Columns,
     Given,
@@ -151,7 +153,10 @@ def _by_column(data: object, given: Given) -> dict[str, tuple[object, Given]]:
                 "comparison-needs", f"truth and {role} are of different models", fix="give both of every model"
             )
     return {
-        name: (None, replace(given, truth=column, **{role: own[name] for role, own in columns.items()}))
+        name: (
+            None,
+            replace(given, truth=column, **cast("dict[str, Any]", {role: own[name] for role, own in columns.items()})),
+        )
         for name, column in truth.items()
     }
 

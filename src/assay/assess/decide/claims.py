@@ -215,7 +215,7 @@ class Contenders:
         scored = self.scores is not None and {model, other} <= set(self.scores.models)
         own = subject.label is None or subject.label == at.positive
         if scored and whole and own and subject.measure.name == "auroc":
-            from assay.inference.tests.auc_near_one import judged_areas
+            from assay.inference.tests.auc_beyond_delong import judged_areas
 
             two = self.scores.only(model, other)  # type: ignore[union-attr]
             effect = judged_areas(two, level).effect

@@ -116,7 +116,7 @@ def holm_many(p: Floats) -> Floats:
     >>> holm_many(np.array([[0.01, 0.5], [0.02, 0.01], [0.03, 0.3]])).round(2).tolist()
     [[0.03, 0.6], [0.04, 0.03], [0.04, 0.6]]
     """
-    return np.apply_along_axis(holm, 0, p)
+    return np.stack([holm(family) for family in p.T.tolist()], axis=1)
 
 
 def fewest_to_reverse(ahead: int, behind: int) -> int | None:

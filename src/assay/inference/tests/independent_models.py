@@ -17,7 +17,7 @@ from assay.inference.declare import significance
 from assay.inference.estimates import Estimate, Interval
 from assay.inference.findings import Effect, Finding, Real
 from assay.inference.intervals.auc import Areas, near_an_end
-from assay.inference.intervals.difference_of_two import mover
+from assay.inference.intervals.difference_of_two import apart_from_zero, mover
 from assay.inference.intervals.interval_choice import Found, Uncertainty, Wanted
 from assay.inference.intervals.score_intervals import ScoreUncertainty
 from assay.inference.power import least_student
@@ -25,7 +25,6 @@ from assay.inference.resampling import SEED
 from assay.inference.tail_probabilities import CERTAIN, student
 from assay.inference.tests.delong import area_effect, areas
 from assay.inference.units.class_score_units import OF_CLASSES, class_tally
-from assay.inference.units.p_from_interval import apart_from_zero
 from assay.measures.declare import Measure, parse
 from assay.tally.labels.one_vs_rest import Binary
 from assay.tally.labels.row_costs import Priced

@@ -21,7 +21,7 @@ from assay.inference.findings import Effect
 from assay.inference.intervals.auc import area_ends, near_an_end
 from assay.inference.intervals.proportion import normal_quantile, recovered
 from assay.inference.resampling import stream
-from assay.inference.tests.auc_near_one import METHOD as ADDED
+from assay.inference.tests.auc_beyond_delong import METHOD as ADDED
 from assay.measures.declare import Measure
 
 if TYPE_CHECKING:

@@ -22,18 +22,17 @@ from assay.core.values import Share, Undefined
 from assay.inference.declare import Significance, tabled
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, Real
-from assay.inference.intervals.difference_of_two import mover
+from assay.inference.intervals.difference_of_two import mover, one_sided, rooms
 from assay.inference.intervals.interval_choice import Wanted
 from assay.inference.power import least_normal, least_student
 from assay.inference.tail_probabilities import Tail, normal, student
-from assay.inference.tests.auc_near_one import SOURCE as OF_BOTH_AREAS
-from assay.inference.tests.auc_near_one import added_ends, area_difference
+from assay.inference.tests.auc_beyond_delong import SOURCE as OF_BOTH_AREAS
+from assay.inference.tests.auc_beyond_delong import added_ends, area_difference
 from assay.inference.tests.delong import areas, delong, too_few
 from assay.inference.tests.independent_models import PAIR, apart_difference, estimate
 from assay.inference.tests.mcnemar import difference, mcnemar_exact, tango
 from assay.inference.tests.means import paired_t, student_effect
 from assay.inference.units.class_score_units import judged_rows
-from assay.inference.units.p_from_interval import one_sided, rooms
 from assay.inference.units.permutation_and_bootstrap import subject_permutation, unit_z
 from assay.measures.declare import Measure, parse
 from assay.tally.contingency_tables import Outcomes

@@ -17,7 +17,7 @@ from assay.inference.decision_words import BALANCED, Facts, Kind, Question
 from assay.inference.declare import Significance
 from assay.inference.findings import Finding
 from assay.inference.multiplicity import adjusted
-from assay.inference.tests.auc_near_one import near_perfect
+from assay.inference.tests.auc_beyond_delong import near_perfect
 from assay.inference.tests.block_ranks import ranked
 from assay.inference.tests.mcnemar import test_outcomes
 from assay.inference.tests.variance import equal_spread, normality
