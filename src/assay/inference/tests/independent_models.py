@@ -19,6 +19,7 @@ from assay.inference.findings import Effect, Finding, Real
 from assay.inference.intervals.auc import Areas, near_an_end
 from assay.inference.intervals.difference_of_two import apart_from_zero, mover
 from assay.inference.intervals.interval_choice import Found, Uncertainty, Wanted
+from assay.inference.intervals.proportion import student_quantile
 from assay.inference.intervals.score_intervals import ScoreUncertainty
 from assay.inference.power import least_student
 from assay.inference.resampling import SEED
@@ -72,9 +73,7 @@ def delong_unpaired(t: Apart, *, level: float = 0.95) -> Finding:
         return _finding(t, level, chance=chance, effect=effect, statistic=undefined, statistic_name="t", more=more,
                         counts=counts, least=undefined)  # fmt: skip
     df = error**4 / sum(part**2 / (n - 1) for part, n in zip(parts, sizes, strict=True))
-    from scipy.special import stdtrit
-
-    reach = float(stdtrit(df, (1 + level) / 2)) * error
+    reach = student_quantile(df, (1 + level) / 2) * error
     ends = Interval(low=max(gap - reach, -1.0), high=min(gap + reach, 1.0), level=level, method="delong, unpaired")
     return _finding(
         t,

@@ -14,6 +14,7 @@ from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, Real, no_number
+from assay.inference.intervals.proportion import student_quantile
 from assay.inference.power import least_student
 from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, fisher_f, student
 from assay.inference.tests.variance import equal_spread, normality
@@ -202,9 +203,7 @@ def _by_student(
 
 def student_effect(name: str, value: float, error: float, df: float, level: float) -> Effect:
     """A value plus and minus quantiles of Student's distribution."""
-    from scipy.special import stdtrit
-
-    reach = float(stdtrit(df, (1 + level) / 2)) * error
+    reach = student_quantile(df, (1 + level) / 2) * error
     interval = Interval(low=value - reach, high=value + reach, level=level, method="student t")
     return Effect(name=name, value=value, interval=interval)
 
@@ -225,11 +224,9 @@ def _flat_chance(ten: list[Fraction]) -> Tail | Undefined:
 def _five(
     t: FiveByTwo, chance: Tail | Undefined, statistic: Real, name: str, *, df: tuple[float, ...], level: float
 ) -> Finding:
-    from scipy.special import stdtrit
-
     ten = [x for run in t.difference for x in run]
     mean, error = float(sum(ten) / len(ten)), math.sqrt(_spreads(t) / 5)
-    reach = float(stdtrit(5, (1 + level) / 2)) * error
+    reach = student_quantile(5, (1 + level) / 2) * error
     interval = Interval(low=mean - reach, high=mean + reach, level=level, method="5x2 cv t")
     title = f"mean of {t.models[0]} minus {t.models[1]}"
     return Finding(

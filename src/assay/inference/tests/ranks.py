@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -211,15 +212,20 @@ def _places(gap: Exact, signs: Whole, *, keep_zeros: bool) -> Floats:
 
 def _counted_out(doubled: Whole, plus: int, alternative: Alternative) -> Tail:
     """The chance of so extreme a sum of the ranks with a plus, each sign as likely as not; all sums are counted."""
-    ways = np.zeros(int(doubled.sum()) + 1, dtype=np.int64)
-    ways[0] = 1
-    for rank in doubled.tolist():
-        ways[rank:] += ways[: len(ways) - rank].copy()
-    total = 1 << len(doubled)
+    ways, total = _ways(doubled.tolist()), 1 << len(doubled)
     low, high = int(ways[: plus + 1].sum()), int(ways[plus:].sum())
     if alternative == "two-sided":
         return Tail.of(min(1.0, 2 * min(low, high) / total))
     return Tail.of((high if alternative == "greater" else low) / total)
+
+
+def _ways(ranks: Sequence[int]) -> Whole:
+    """In how many ways some of the ranks add up to each sum."""
+    ways = np.zeros(sum(ranks) + 1, dtype=np.int64)
+    ways[0] = 1
+    for rank in ranks:
+        ways[rank:] += ways[: len(ways) - rank].copy()
+    return ways
 
 
 def _hodges_lehmann(name: str, gap: Exact, signs: Whole, level: float) -> Effect:
@@ -244,11 +250,7 @@ def _cut(n: int, level: float) -> int:
     """How many of the smallest Walsh averages lie outside the interval; below 0 where none would be enough."""
     tail = (1 - level) / 2
     if n <= EXACT:
-        ways = np.zeros(n * (n + 1) // 2 + 1, dtype=np.int64)
-        ways[0] = 1
-        for rank in range(1, n + 1):
-            ways[rank:] += ways[: len(ways) - rank].copy()
-        below = np.cumsum(ways) / float(1 << n)
+        below = np.cumsum(_ways(range(1, n + 1))) / float(1 << n)
         return int(np.searchsorted(below, tail, side="right")) - 1
     spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
     return max(0, math.floor(n * (n + 1) / 4 - normal_quantile((1 + level) / 2) * spread))

@@ -14,6 +14,7 @@ from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Check, Effect, Finding, no_number
+from assay.inference.intervals.proportion import student_quantile
 from assay.inference.tail_probabilities import CERTAIN, Tail, chi_squared, fisher_f, student
 from assay.tally.real_values import Exact, Groups, Pairs, Sample
 
@@ -143,7 +144,7 @@ def pitman_morgan(t: Pairs, *, level: float = 0.95) -> Finding:
         lost = Undefined(reason="the values of the models lie on one line", code="zero-variance")
         return _flat(name, "t", n, level).said(chance=lost, statistic=lost, notes=())
     value = float(a - b) * math.sqrt(df) / (2 * math.sqrt(free))
-    reach = _line(level, df, free, float(a * b))
+    reach = 1 + 2 * student_quantile(df, (1 + level) / 2) ** 2 * free / float(a * b) / df  # half of F + 1/F at the ends
     low, high = ratio / (reach + math.sqrt(reach**2 - 1)), ratio * (reach + math.sqrt(reach**2 - 1))
     return Finding(
         chance=student(value, df),
@@ -208,14 +209,6 @@ def equal_spread(t: Groups) -> Check:
     found = brown_forsythe(t)
     held = None if found.p is None else found.p > 0.05  # noqa: PLR2004
     return Check(assumes="the groups scatter alike", holds=held, seen=f"Brown-Forsythe {found.p_shown}")
-
-
-def _line(level: float, df: float, free: float, both: float) -> float:
-    """Half of F + 1/F at the end of the interval: |t| reaches its quantile there."""
-    from scipy.special import stdtrit
-
-    edge = float(stdtrit(df, (1 + level) / 2))
-    return 1 + 2 * edge**2 * free / both / df
 
 
 def _from_centre(t: Groups, centres: list[float], level: float) -> Finding:

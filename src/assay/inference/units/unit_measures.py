@@ -60,11 +60,11 @@ def of_scores(t: PairedScores, measure: Measure | str) -> Units:
 
 def of_cells(t: PairedLabels, measure: Measure | str, positive: Label | None) -> Units:
     """Labels of rows that are all independent and of equal weight: rows alike are one kind."""
-    return of_rows(t.per_unit(), measure, positive)
+    return of_rows(t.per_unit(), measure, positive, alike=True)
 
 
-def of_rows(t: PerUnit, measure: Measure | str, positive: Label | None) -> Units:
-    """Rows alike, of subjects, or with weights: their labels or their scores, whichever the measure takes."""
+def of_rows(t: PerUnit, measure: Measure | str, positive: Label | None, *, alike: bool = False) -> Units:
+    """Rows of subjects, with weights, or alike: their labels or their scores, whichever the measure takes."""
     wanted = parse(measure) if isinstance(measure, str) else measure
     demand_pair(t.models)
     if wanted.takes is Ranked:
@@ -77,7 +77,6 @@ def of_rows(t: PerUnit, measure: Measure | str, positive: Label | None) -> Units
             f"{wanted.name} is not compared from the labels of subjects or weighted rows",
             fix="choose a measure of labels, or of the scores of two classes",
         )
-    alike = t.subject is None and t.weight is None
     if wanted.takes is Binary:
         t = t.against_rest(one_class(t.labels, wanted, positive), collapsed=alike)
     truth, calls, k = t.truth, cast("Whole", t.calls), len(t.labels)

@@ -158,12 +158,8 @@ def of_values(t: Blocks, asked: Asked, kind: Kind, *, test_over_train: object = 
     if kind is Kind.FIVE_BY_TWO:  # halves: the test part is as large as its training part
         test_over_train = 1
     findings, family = _on_values(asking, t, choice, test_over_train)
-    for beside in choice.beside:
-        if beside is choice.test:
-            continue
-        tally: object = _five(t, 0, 1) if beside.takes is FiveByTwo else t.pair(0, 1)
-        if beside.takes is Folds:
-            tally = Folds.of(t.pair(0, 1), test_over_train=_ratio(test_over_train))
+    for beside in (one for one in choice.beside if one is not choice.test):
+        tally = _paired(t, 0, 1, beside, test_over_train)
         findings += tuple(one.said(chosen="reported beside it") for one in asking.run(beside, tally, choice))
     answers = [Answer(question=str(question), kind=kind, choice=choice, findings=findings, family=family)]
     return answers + asking.margins(t.pair(0, 1), facts)
@@ -261,14 +257,7 @@ def _on_values(
         return asking.run(test, Groups(values=t.values, models=t.models), choice), ()
     pairs: list[Finding] = []
     for a, b in combinations(range(t.k), 2):
-        tally: object = t.pair(a, b)
-        if test.takes is FiveByTwo:
-            tally = _five(t, a, b)
-        elif test.takes is Folds:
-            tally = Folds.of(t.pair(a, b), test_over_train=_ratio(test_over_train))
-        elif test.takes is Halved:
-            tally = Halved.of(t.pair(a, b))
-        pairs += list(asking.run(test, tally, choice))
+        pairs += asking.run(test, _paired(t, a, b, test, test_over_train), choice)
     family = tuple(" and ".join(one.models) for one in pairs) if len(pairs) > 1 else ()
     return tuple(adjusted(pairs, asked.correction)), family
 
@@ -318,14 +307,19 @@ def _five(t: Blocks, a: int, b: int) -> FiveByTwo:
     )
 
 
-def _ratio(given: object) -> object:
-    if given is None:
+def _paired(t: Blocks, a: int, b: int, test: Significance, test_over_train: object) -> object:
+    """The values of two models as a test takes them."""
+    if test.takes is FiveByTwo:
+        return _five(t, a, b)
+    if test.takes is not Folds:
+        return Halved.of(t.pair(a, b)) if test.takes is Halved else t.pair(a, b)
+    if test_over_train is None:
         raise PlanError(
             "comparison-needs",
             "values of resamples need the size of a test part over its training part",
             fix="state folds=k for k-fold cross-validation, or test_over_train=...",
         )
-    return given
+    return Folds.of(t.pair(a, b), test_over_train=test_over_train)
 
 
 def _looks_normal(t: Blocks) -> bool | None:
