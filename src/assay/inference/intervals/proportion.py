@@ -92,6 +92,14 @@ def recovered(x: float, of_x: Bounds, y: float, of_y: Bounds, correlation: float
     return x - y - added(x - of_x[0], of_y[1] - y), x - y + added(of_x[1] - x, y - of_y[0])
 
 
+def outermost(inside: float, outside: float, holds: Callable[[float], bool]) -> float:
+    """The last value on the way from one inside to one outside for which something still holds."""
+    for _ in range(HALVINGS):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if holds(middle) else (inside, middle)
+    return inside
+
+
 def clopper_pearson(successes: int, of: int, level: float) -> Bounds:
     """Clopper-Pearson interval: never covers less than its level, at the price of width.
 

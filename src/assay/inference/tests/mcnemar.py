@@ -13,7 +13,7 @@ from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, Real
-from assay.inference.intervals.proportion import HALVINGS, clopper_pearson, normal_quantile, wilson
+from assay.inference.intervals.proportion import clopper_pearson, normal_quantile, outermost, recovered, wilson
 from assay.inference.power import least_disagreement
 from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, binomial, chi_squared, mid_binomial, normal
 from assay.tally.contingency_tables import Channels, Outcomes
@@ -166,17 +166,12 @@ def newcombe(t: Outcomes, level: float) -> tuple[float, float]:
     [0.017, 0.094]
     """
     n, a, b = t.n, t.both + t.only_a, t.both + t.only_b
-    (low_a, high_a), (low_b, high_b) = wilson(a, n, level), wilson(b, n, level)
     margins = a * (n - a) * b * (n - b)
     product = t.both * t.neither - t.only_a * t.only_b
     corrected = max(product - n / 2, 0.0) if product > 0 else float(product)
     phi = corrected / math.sqrt(margins) if margins else 0.0
-    share_a, share_b = a / n, b / n
-    down_a, up_a, down_b, up_b = share_a - low_a, high_a - share_a, share_b - low_b, high_b - share_b
-    below = math.sqrt(max(down_a**2 - 2 * phi * down_a * up_b + up_b**2, 0.0))
-    above = math.sqrt(max(up_a**2 - 2 * phi * up_a * down_b + down_b**2, 0.0))
-    middle = (t.only_a - t.only_b) / n
-    return max(middle - below, -1.0), min(middle + above, 1.0)
+    low, high = recovered(a / n, wilson(a, n, level), b / n, wilson(b, n, level), phi)
+    return max(low, -1.0), min(high, 1.0)
 
 
 def difference(t: Outcomes, level: float) -> Effect:
@@ -270,12 +265,5 @@ def score_interval(t: Outcomes, level: float) -> tuple[float, float]:
         found = tango(t, gap)
         return math.copysign(math.inf, seen - gap) if isinstance(found, Undefined) else found - edge
 
-    ends = []
-    for edge, far in ((z, -1.0), (-z, 1.0)):
-        near, out = seen, far
-        for _ in range(HALVINGS):
-            middle = (near + out) / 2
-            inside = reached(middle, edge) <= 0 if far < 0 else reached(middle, edge) >= 0
-            near, out = (middle, out) if inside else (near, middle)
-        ends.append((near + out) / 2)
-    return ends[0], ends[1]
+    low = outermost(seen, -1.0, lambda gap: reached(gap, z) <= 0)
+    return low, outermost(seen, 1.0, lambda gap: reached(gap, -z) >= 0)

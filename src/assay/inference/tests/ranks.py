@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -37,33 +38,31 @@ WASTE: Final = math.sqrt(math.pi / 3)
 """How much larger a difference must be than for a t test on normal values."""
 
 
-@significance(
-    title="Wilcoxon signed-rank test",
+_wilcoxon_form = partial(
+    significance,
     family="wilcoxon",
-    also=("signed-rank test",),
-    asks="are the differences between A and B spread evenly around zero?",
     null="differences are symmetric about 0",
     effect="Hodges-Lehmann median of the differences",
     assumes=("pairs are independent", "differences are symmetric"),
     never=RESAMPLED,
     source=(TS4213("7.6"), RAINIO("Wilcoxon test")),
     spec="T-11",
+)
+
+
+@_wilcoxon_form(
+    title="Wilcoxon signed-rank test",
+    also=("signed-rank test",),
+    asks="are the differences between A and B spread evenly around zero?",
     errata=("E-TS-15", "E-RAI-05", "E-RAI-18"),
 )
 def wilcoxon(t: Pairs, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
     return _signed_rank(t, level, alternative, pratt=False)
 
 
-@significance(
+@_wilcoxon_form(
     title="Wilcoxon signed-rank test, zeros ranked (Pratt)",
-    family="wilcoxon",
     asks="are the differences between A and B spread evenly around zero, counting ties as small differences?",
-    null="differences are symmetric about 0",
-    effect="Hodges-Lehmann median of the differences",
-    assumes=("pairs are independent", "differences are symmetric"),
-    never=RESAMPLED,
-    source=(TS4213("7.6"), RAINIO("Wilcoxon test")),
-    spec="T-11",
     errata=("E-TS-15",),
 )
 def wilcoxon_pratt(t: Pairs, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:

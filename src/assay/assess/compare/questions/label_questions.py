@@ -124,13 +124,12 @@ def by_pairs(
     pairs = list(combinations(t.models, 2))
     names = [one.title if len(pairs) == 1 else f"{one.title} of {a} and {b}" for one in measures for a, b in pairs]
     if choice.test is None:
-        return [Answer(question="measures", kind=asking.kind, choice=choice, findings=(), notes=(choice.why,))]
+        return [asking.unanswered("measures", choice)]
     findings: list[Finding] = []
     for measure in measures:
         for a, b in pairs:
             findings += asking.run(choice.test, t.only(a, b), choice, measure=measure, positive=positive)
-    told = tuple(adjusted(findings, asking.asked.correction))
-    return [Answer(question="measures", kind=asking.kind, choice=choice, findings=told, family=tuple(names))]
+    return [asking.answer("measures", choice, findings, names)]
 
 
 def of_costs(asking: Asking, t: PairedLabels | PerUnit, facts: Facts) -> list[Answer]:
@@ -139,12 +138,11 @@ def of_costs(asking: Asking, t: PairedLabels | PerUnit, facts: Facts) -> list[An
         return []
     choice = asking.choice(Question.COST, facts, free=True)
     if choice.test is None:
-        return [Answer(question="cost", kind=asking.kind, choice=choice, findings=(), notes=(choice.why,))]
+        return [asking.unanswered("cost", choice)]
     pairs = list(combinations(t.models, 2))
     found = [one for a, b in pairs for one in asking.run(choice.test, t.only(a, b), choice)]
     family = tuple(f"mean_cost of {a} and {b}" for a, b in pairs) if len(pairs) > 1 else ()
-    told = tuple(adjusted(found, asking.asked.correction))
-    return [Answer(question="cost", kind=asking.kind, choice=choice, findings=told, family=family)]
+    return [asking.answer("cost", choice, found, family)]
 
 
 def of_values(t: Blocks, asked: Asked, kind: Kind, *, test_over_train: object = None) -> list[Answer]:
@@ -154,7 +152,7 @@ def of_values(t: Blocks, asked: Asked, kind: Kind, *, test_over_train: object = 
     question = Question.VARIANCE if asked.variance else Question.LOCATION
     choice = asking.choice(question, facts)
     if choice.test is None:
-        return [Answer(question=str(question), kind=kind, choice=choice, findings=(), notes=(choice.why,))]
+        return [asking.unanswered(str(question), choice)]
     if kind is Kind.FIVE_BY_TWO:  # halves: the test part is as large as its training part
         test_over_train = 1
     findings, family = _on_values(asking, t, choice, test_over_train)
@@ -212,15 +210,9 @@ def _several(asking: Asking, t: PairedLabels, choice: Choice) -> Answer:
 def _strata(asking: Asking, t: PairedLabels, positive: Label, choice: Choice) -> Answer:
     a, b = t.models
     tables = (t.found(a, b, positive), t.left_out(a, b, positive))
-    findings = adjusted([test_outcomes(one, asking.asked.level) for one in tables], asking.asked.correction)
+    findings = [test_outcomes(one, asking.asked.level) for one in tables]
     why = replace(choice, why="the classes apart: what is gained in one can be lost in the other (E-XS-02)", label="")
-    return Answer(
-        question="recall and specificity",
-        kind=Kind.LABELS,
-        choice=why,
-        findings=tuple(findings),
-        family=("recall", "specificity"),
-    )
+    return asking.answer("recall and specificity", why, findings, ("recall", "specificity"))
 
 
 def _opposite(pooled: Answer, strata: Answer) -> Answer:

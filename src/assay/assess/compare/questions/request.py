@@ -14,7 +14,7 @@ from assay.inference.choose_test import Choice, choose, insist
 from assay.inference.decision_words import Facts, Kind, Question
 from assay.inference.declare import Significance
 from assay.inference.findings import Finding
-from assay.inference.multiplicity import correction
+from assay.inference.multiplicity import adjusted, correction
 from assay.inference.resampling import SEED
 from assay.inference.units.permutation_and_bootstrap import DRAWS
 from assay.measures.declare import Measure
@@ -125,6 +125,15 @@ class Asking:
         notes = [(*one.notes, *choice.warns, *one.note_disagreement()) for one in found]
         own = zip(found, notes, strict=True)
         return tuple(replace(one, chosen=choice.why, label=choice.label, notes=said) for one, said in own)
+
+    def answer(self, question: str, choice: Choice, findings: Sequence[Finding], family: Sequence[str] = ()) -> Answer:
+        """The answer whose findings are one family, and are corrected together."""
+        corrected = tuple(adjusted(findings, self.asked.correction))
+        return Answer(question=question, kind=self.kind, choice=choice, findings=corrected, family=tuple(family))
+
+    def unanswered(self, question: str, choice: Choice) -> Answer:
+        """The answer where the table gives no test: why."""
+        return Answer(question=question, kind=self.kind, choice=choice, findings=(), notes=(choice.why,))
 
     def margins(
         self, tally: object, facts: Facts, about: Sequence[str | None] = (None,), positive: Label | None = None
