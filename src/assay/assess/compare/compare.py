@@ -17,7 +17,6 @@ from assay.assess.compare.comparison_requirements import (
     demand_complete,
     demand_one_kind,
     fit_request,
-    in_order_of_classes,
 )
 from assay.assess.compare.different_row_models import compare_apart
 from assay.assess.compare.joined_models import apart
@@ -244,12 +243,9 @@ def _compared(paired: Paired, asked: Asked, declared: Declared, limits: Limits |
     demand_complete(paired, cells)
     called = {label for cell in cells for label in cell[1:]}
     demand_one_kind(true, called, paired)
-    agreed = agree_on_classes(true, called, paired.columns, declared, paired.where)
+    agreed = agree_on_classes(true, called, paired.scores, paired.columns, declared, where=paired.where)
     settled = agreed.classes
-    paired = replace(paired, columns=agreed.columns)
-    if agreed.by_score:
-        ordered = in_order_of_classes(cast("dict[str, Any]", paired.scores), agreed.by_score, settled)
-        paired = replace(paired, scores=ordered, columns=None if settled.positive is not None else paired.columns)
+    paired = replace(paired, scores=agreed.scores, columns=paired.columns if agreed.classwise else None)
     two = paired.joint is not None or (paired.scores is not None and paired.columns is None)
     if two and paired.lines is None:
         check_one_score(settled)

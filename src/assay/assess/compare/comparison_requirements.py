@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -131,18 +131,21 @@ class Declared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreed:
-    """The classes of a comparison, and which score column belongs to which class, by model."""
+    """The classes of a comparison, and the scores of each model in their order."""
 
     classes: Classes
-    columns: Mapping[str, ScoreColumns] | None
-    by_score: Mapping[str, tuple[Label, ...]]
+    scores: dict[str, Any] | None
+    """One column a model where there are two classes, and one for each class where there are more."""
+    classwise: bool
 
 
 def agree_on_classes(
     truth: set[Label | None],
     called: set[Label | None],
+    scores: dict[str, Any] | None,
     columns: Mapping[str, ScoreColumns] | None,
     declared: Declared,
+    *,
     where: str,
 ) -> Agreed:
     """Settle the classes of all models from what is declared and from what the rows hold."""
@@ -151,8 +154,11 @@ def agree_on_classes(
         own = speller({label for label in (*truth, *called) if label is not None})
         labels = None if labels is None else [own(label) for label in labels]
         positive = None if positive is None else own(positive)
-        columns = None if columns is None else spelled_classes(columns, own)
-    by_score = scored_classes(columns, cast("set[Label]", truth | called), labels)
+        columns = {
+            model: one if one.labels is None else replace(one, labels=tuple(own(label) for label in one.labels))
+            for model, one in (columns or {}).items()
+        }
+    by_score = _scored_classes(columns, cast("set[Label]", truth | called), labels)
     settled = classes(
         truth=cast("set[Label]", truth),
         predicted=cast("set[Label]", (called or truth) | {label for own in by_score.values() for label in own}),
@@ -162,7 +168,11 @@ def agree_on_classes(
         where=where,
         locate=lambda *_: "",
     )
-    return Agreed(classes=settled, columns=columns, by_score=by_score)
+    if by_score:
+        wanted = settled.labels if settled.positive is None else [settled.positive]
+        placed = {model: (scores or {})[model][:, [own.index(c) for c in wanted]] for model, own in by_score.items()}
+        scores = placed if settled.positive is None else {model: one[:, 0] for model, one in placed.items()}
+    return Agreed(classes=settled, scores=scores, classwise=bool(by_score) and settled.positive is None)
 
 
 def fit_request(
@@ -188,15 +198,7 @@ def check_one_score(settled: Classes) -> None:
         )
 
 
-def spelled_classes(columns: Mapping[str, ScoreColumns], own: Callable[[Label], Label]) -> dict[str, ScoreColumns]:
-    """Classes of score columns that were typed as text, as the rows spell them."""
-    return {
-        model: replace(one, labels=None if one.labels is None else tuple(own(label) for label in one.labels))
-        for model, one in columns.items()
-    }
-
-
-def scored_classes(
+def _scored_classes(
     columns: Mapping[str, ScoreColumns] | None, seen: set[Label], declared: Sequence[Label] | None
 ) -> dict[str, tuple[Label, ...]]:
     """The class of each score column, by model; all models must score the same classes."""
@@ -210,12 +212,3 @@ def scored_classes(
             fix="give every model one column for each class",
         )
     return classes_by_model
-
-
-def in_order_of_classes(
-    matrices: Mapping[str, Any], scored: Mapping[str, tuple[Label, ...]], settled: Classes
-) -> dict[str, Any]:
-    """The score columns of every model in the order of the classes; of two classes the one of the positive class."""
-    if settled.positive is not None:
-        return {model: matrices[model][:, own.index(settled.positive)] for model, own in scored.items()}
-    return {model: matrices[model][:, [own.index(c) for c in settled.labels]] for model, own in scored.items()}

@@ -18,7 +18,6 @@ from assay.assess.compare.comparison_requirements import (
     demand_complete,
     demand_two,
     fit_request,
-    in_order_of_classes,
 )
 from assay.assess.compare.model_columns import (
     Columns,
@@ -53,10 +52,9 @@ def compare_apart(data: object, given: Given, asked: Asked, declared: Declared) 
     true = {label for part in parts.values() for label in part.rows_and_truth()[1]}
     called = {cell[1] for part in parts.values() for cell in part.cells or {}}
     where = "; ".join(part.where for part in parts.values())
-    agreed = agree_on_classes(true, called, by_class, declared, where)
-    settled, classwise = agreed.classes, bool(agreed.by_score) and agreed.classes.positive is None
     values = {name: scores for part in parts.values() for name, scores in (part.scores or {}).items()}
-    values = in_order_of_classes(values, agreed.by_score, settled) if agreed.by_score else values
+    agreed = agree_on_classes(true, called, values, by_class, declared, where=where)
+    settled, values, classwise = agreed.classes, agreed.scores or {}, agreed.classwise
     two = given.score is not None and not classwise
     asked = fit_request(
         asked, declared, settled, labels=bool(called), scores=two, classwise=classwise,
