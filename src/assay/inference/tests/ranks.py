@@ -293,9 +293,9 @@ def _least(gap: Exact, level: float) -> Real:
 
 
 def _all_zero(t: Pairs, name: str, statistic: str, level: float, counts: dict[str, int]) -> Finding:
-    found = no_number(
+    finding = no_number(
         name, ALL_ZERO, statistic, chance=CERTAIN, n=t.n, level=level, counts=counts,
         notes=("the models have the same value everywhere",),
     )  # fmt: skip
     none = Effect(name=name, value=0.0, no_interval="all differences are zero")
-    return found.said(effect=none) if statistic == "T" else found
+    return finding.said(effect=none) if statistic == "T" else finding

@@ -31,6 +31,8 @@ HELD: Final = 1 << 20
 """Numbers held at a time: 8 MiB."""
 BUDGET: Final = 1 << 24
 """Numbers in the tables of one set of draws; larger tables allow fewer draws, but no fewer than 1,999."""
+OF_CELLS: Final = 1 << 27
+"""The same for joint cells, of which a draw is one number each."""
 FEWEST: Final = 1999
 AT_ONCE: Final = 1 << 18
 """Numbers of one block of tables, which then stays in the cache."""
@@ -92,7 +94,7 @@ class Units:
     def affordable(self, draws: int) -> int:
         """As many draws as asked for, fewer where tables are large."""
         size = max(len(self.count), int(self._adds[0].shape[1]))
-        return max(min(draws, FEWEST), min(draws, BUDGET // size))
+        return max(min(draws, FEWEST), min(draws, (OF_CELLS if self._pooled else BUDGET) // size))
 
     def swapped(self, draws: int, seed: int) -> Floats:
         """The difference where whole units are swapped at random; NaN where undefined."""
