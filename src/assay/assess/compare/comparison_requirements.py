@@ -168,11 +168,16 @@ def agree_on_classes(
         where=where,
         locate=lambda *_: "",
     )
-    if by_score:
-        wanted = settled.labels if settled.positive is None else [settled.positive]
-        placed = {model: (scores or {})[model][:, [own.index(c) for c in wanted]] for model, own in by_score.items()}
-        scores = placed if settled.positive is None else {model: one[:, 0] for model, one in placed.items()}
-    return Agreed(classes=settled, scores=scores, classwise=bool(by_score) and settled.positive is None)
+    if not by_score or scores is None:
+        return Agreed(classes=settled, scores=scores, classwise=False)
+    return Agreed(classes=settled, scores=_in_order(scores, by_score, settled), classwise=settled.positive is None)
+
+
+def _in_order(matrices: Mapping[str, Any], scored: Mapping[str, tuple[Label, ...]], settled: Classes) -> dict[str, Any]:
+    """The score columns of every model in the order of the classes; of two classes the one of the positive class."""
+    if settled.positive is not None:
+        return {model: matrices[model][:, own.index(settled.positive)] for model, own in scored.items()}
+    return {model: matrices[model][:, [own.index(c) for c in settled.labels]] for model, own in scored.items()}
 
 
 def fit_request(
