@@ -11,6 +11,7 @@ import pytest
 from assay.inference.tests.delong import areas, delong, delong_many
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.scores.rounded_scores import round_scores
+from tests.scorecases import rounded_pair
 
 
 def scores(n=600, seed=1, correlation=0.9):
@@ -22,8 +23,7 @@ def scores(n=600, seed=1, correlation=0.9):
 
 
 def rounded(positive, columns, bits):
-    cells = np.stack([round_scores(column, bits, probability=True) for column in columns.values()])
-    return PairedScores.of_cells(tuple(columns), cells, positive, np.ones(len(positive), dtype=np.int64), bits)
+    return rounded_pair(PairedScores.of(positive, columns), bits)
 
 
 def test_cells_give_the_very_areas_of_the_rounded_rows():
