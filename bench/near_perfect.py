@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from assay.inference.findings import Finding
-from assay.inference.tests.auc_near_one import judged_areas, near_perfect
+from assay.inference.tests.auc_beyond_delong import judged_areas, near_perfect
 from assay.inference.tests.delong import delong
 from assay.tally.paired.joint_scores import PairedScores
 

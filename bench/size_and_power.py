@@ -19,8 +19,7 @@ import numpy as np
 from scipy.special import ndtri
 
 import assay
-from assay.inference.tests.auc_near_one import area_difference
-from assay.inference.tests.auc_swaps import auroc_permutation
+from assay.inference.tests.auc_beyond_delong import area_difference, auroc_permutation
 from assay.inference.tests.block_ranks import friedman, friedman_permutation, iman_davenport
 from assay.inference.tests.contingency import two_shares
 from assay.inference.tests.delong import delong

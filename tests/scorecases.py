@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from assay.core.errors import AssayError
 from assay.measures import REGISTRY
+from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.scores.ranked_table import Ranked
+from assay.tally.scores.rounded_scores import round_scores
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_tally import Scores
 from assay.tally.scores.true_class_ranks import Ranks
@@ -74,3 +76,11 @@ def refused(code, **given):
     assert caught.value.code == code, caught.value
     assert caught.value.fix
     return caught.value
+
+
+def rounded_pair(tally, bits):
+    """The same rows of several models as cells of rounded scores, as an engine counts them."""
+    rows = np.concatenate([tally.positives, tally.negatives], axis=1)
+    is_positive = np.arange(rows.shape[1]) < tally.m
+    cells = [round_scores(row, bits, probability=bool(row.min() >= 0 and row.max() <= 1)) for row in rows]
+    return PairedScores.of_cells(tally.models, np.stack(cells), is_positive, np.ones(len(is_positive), np.int64), bits)

@@ -16,6 +16,7 @@ from assay.rows.source import Roles
 from assay.tally.paired import engine_joint_scores as jointscores
 from assay.tally.paired.engine_joint_scores import joint_scores
 from assay.tally.paired.joint_scores import PairedScores
+from tests.scorecases import rounded_pair
 
 ibis = pytest.importorskip("ibis", reason="the Ibis tests need ibis: pip install 'ibis-framework[duckdb]'")
 
@@ -74,13 +75,13 @@ def in_numpy(frame, models):
 def test_every_engine_counts_the_tally_of_arrays(kind, tmp_path):
     models = MODELS if kind in ("polars", "parquet") else {"A": "a", "B": "b"}
     frame = rows()
-    assert counted(ENGINES[kind](frame, tmp_path), models) == in_numpy(frame, models).rounded(9)
+    assert counted(ENGINES[kind](frame, tmp_path), models) == rounded_pair(in_numpy(frame, models), 9)
 
 
 def test_fewer_bits_are_kept_where_there_are_more_cells(monkeypatch):
     monkeypatch.setattr(jointscores, "FEW_CELLS", 2000)
     frame = rows()
-    assert counted(frame, MODELS) == in_numpy(frame, MODELS).rounded(7)
+    assert counted(frame, MODELS) == rounded_pair(in_numpy(frame, MODELS), 7)
     monkeypatch.setattr(jointscores, "MOST_CELLS", 100)
     with pytest.raises(PlanError, match="meet in more than 100 cells") as told:
         counted(frame, MODELS)
@@ -89,4 +90,4 @@ def test_fewer_bits_are_kept_where_there_are_more_cells(monkeypatch):
 
 def test_the_other_class_as_the_positive_one_is_the_same_tally_swapped():
     frame = rows(500)
-    assert counted(frame, MODELS, "no") == in_numpy(frame, MODELS).rounded(9).swapped()
+    assert counted(frame, MODELS, "no") == rounded_pair(in_numpy(frame, MODELS), 9).swapped()

@@ -73,7 +73,7 @@ def test_areas_of_different_rows_equal_proc(case):
 @pytest.mark.parametrize("case", R["area"])
 def test_square_and_add_of_areas_follows_its_definition(case):
     """Zou and Donner 2008, eq. 11 and 12, from pROC's areas, Newcombe's ends found by search, a kernel's covariance."""
-    from assay.inference.tests.auc_near_one import area_difference, area_differences
+    from assay.inference.tests.auc_beyond_delong import area_difference, area_differences
 
     y, scores = np.array(case["truth"]) == 1, np.array([case["a"], case["b"]])
     kernel = np.sign(scores[:, y][:, :, None] - scores[:, ~y][:, None, :]) / 2 + 0.5

@@ -6,11 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.core.errors import PlanError
-from assay.core.text import nearest, quoted
-from assay.inference.decision_table import TABLE
+from assay.core.text import quoted
+from assay.inference.decision_table import ALWAYS_REFUSED, DEPENDENT, TABLE
 from assay.inference.decision_words import Facts, Kind, Question, Row
 from assay.inference.declare import Significance
-from assay.inference.refusals import ALWAYS_REFUSED, DEPENDENT
 from assay.inference.tests_catalogue import every_test, find_test
 
 DEVIATES = "deviates from clause 7 of ISO/IEC TS 4213:2022: the test was forced"
@@ -155,6 +154,4 @@ def _found(asked: str) -> Significance:
             known=", ".join(test.name for test in siblings),
             fix="name the form",
         )
-    if nearest(asked, [test.name for test in every_test()]) is None and not siblings:
-        return find_test(asked)
     return siblings[0] if siblings else find_test(asked)

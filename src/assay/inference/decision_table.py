@@ -6,6 +6,7 @@ Row numbers are those of the specification of tests; the first row that fits is 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from assay.inference.decision_words import (
@@ -29,7 +30,52 @@ from assay.inference.decision_words import (
     Row,
     Way,
 )
-from assay.inference.refusals import DEPENDENT, FOLDS, KNOWN_AREA, OF_HALVES, PAIRED
+
+ONE, TWO, MORE, SEVERAL, ANY = (1, 1), (2, 2), (3, MANY), (2, MANY), (1, MANY)
+"""How many models a row is for, at least and at most."""
+PAIRED: Final = "it takes different items for independent ones, but all models answered the same items (E-TS-22)"
+FOLDS: Final = "the values come from one data set, so they are not independent: about 42 % false alarms at 5 % (7.2)"
+OF_HALVES: Final = (
+    "the values are one of all rows and the others of halves of them, so they are no sample of like values"
+)
+SPREAD: Final = "it takes the two samples for independent, but they are paired (E-RAI-15)"
+DEPENDENT: Final = ("wilcoxon", "wilcoxon_pratt", "sign_test", "friedman", "iman_davenport", "repeated_measures_anova",
+                    "greenhouse_geisser", "friedman_permutation")  # fmt: skip
+"""Tests that may be run on resamples once the dependence is accepted."""
+
+_INDEPENDENT: Final = ("chi_squared_association", "fisher_exact", "fisher_monte_carlo", "two_shares", "kruskal_wallis",
+                       "one_way_anova", "welch_anova", "welch_t", "mann_whitney", "delong_unpaired", "apart_difference")  # fmt: skip
+CLUSTERED: Final = (
+    "it takes all rows for independent, but rows of one subject are not: five images a subject gave 27 % false alarms "
+    "at 5 %"
+)
+WEIGHED: Final = "it counts every row once, but the rows have weights"
+_OF_AREAS: Final = ("delong", "delong_many", "area_difference", "area_differences", "auroc_permutation",
+                    "auroc_permutations")  # fmt: skip
+_ONE_BY_ONE: Final = ("mcnemar_exact", "mcnemar_midp", "mcnemar_continuity", "mcnemar_plain", "cochran_q", *_OF_AREAS,
+                      "paired_permutation", "paired_bootstrap", "score_permutation", "class_score_permutation")  # fmt: skip
+"""Tests that take every row for one independent observation of weight 1."""
+KNOWN_AREA: Final = "it takes an area of 1 or 0 for known, so its interval of the difference is too narrow"
+ONE_COLUMN: Final = "it takes the scores of one class, but every class has a column of its own"
+NO_PAIRS: Final = "it compares two answers to the same row, but the models were tested on different rows"
+_SPREADS: Final = ("variance_f", "bartlett", "levene", "brown_forsythe")
+_SAME_ITEMS: Final = dict.fromkeys(_INDEPENDENT, (PAIRED, True)) | dict.fromkeys(_SPREADS, (SPREAD, True))
+
+ALWAYS_REFUSED: Final[Mapping[Kind, Mapping[str, tuple[str, bool]]]] = {
+    Kind.LABELS: _SAME_ITEMS,
+    Kind.SCORES: _SAME_ITEMS,
+    Kind.CLASS_SCORES: _SAME_ITEMS | dict.fromkeys((*_OF_AREAS, "score_permutation"), (ONE_COLUMN, True)),
+    Kind.ITEMS: _SAME_ITEMS,
+    Kind.DATA_SETS: _SAME_ITEMS,
+    Kind.FIVE_BY_TWO: _SAME_ITEMS,
+    Kind.HALVED: _SAME_ITEMS,
+    Kind.SUBJECTS: _SAME_ITEMS | dict.fromkeys((*_ONE_BY_ONE, "weighted_permutation"), (CLUSTERED, True)),
+    Kind.WEIGHTED: _SAME_ITEMS | dict.fromkeys(_ONE_BY_ONE, (WEIGHED, True)),
+    Kind.APART: dict.fromkeys(_ONE_BY_ONE, (NO_PAIRS, True)),
+    Kind.RESAMPLES: _SAME_ITEMS
+    | dict.fromkeys((*DEPENDENT, "paired_t", "mean_permutation", "pitman_morgan"), (FOLDS, True)),
+}
+"""Tests that a kind of values never gets: why, and whether that takes more than a reason to overrule."""
 
 HARDLY_ERRS: Final = (
     "a model ranks nearly every pair right, or nearly every pair wrong, so DeLong's variance is too small or 0"
@@ -51,8 +97,8 @@ def _rows(kinds: tuple[Kind, ...], *ways: tuple[str, Condition, str, str]) -> tu
     not_worse = tuple(Way(f"{name}_non_inferiority", when, why + one) for name, when, one, _ in ways)
     alike = tuple(Way(f"{name}_equivalence", when, why + both) for name, when, _, both in ways)
     return (
-        Row(number=25, kinds=kinds, models=(2, 2), questions=(Question.NON_INFERIORITY,), ways=not_worse),
-        Row(number=25, kinds=kinds, models=(2, 2), questions=(Question.EQUIVALENCE,), ways=alike),
+        Row(25, kinds, TWO, (Question.NON_INFERIORITY,), ways=not_worse),
+        Row(25, kinds, TWO, (Question.EQUIVALENCE,), ways=alike),
     )
 
 
@@ -84,10 +130,7 @@ FEW_ROWS: Final = (
 
 TABLE: Final[tuple[Row, ...]] = (
     Row(
-        number=1,
-        kinds=(Kind.TOTALS,),
-        models=(2, MANY),
-        questions=(Question.ACCURACY, Question.MEASURE),
+        1, (Kind.TOTALS,), SEVERAL, (Question.ACCURACY, Question.MEASURE),
         ways=(Way(None, ALWAYS, "only totals are known, so it is lost which items each model got right; give the answers item by item"),),
         refuses={
             "chi_squared_association": (PAIRED, True),
@@ -96,17 +139,11 @@ TABLE: Final[tuple[Row, ...]] = (
         },
     ),
     Row(
-        number=2,
-        kinds=(Kind.LABELS,),
-        models=(1, 1),
-        questions=(Question.FIXED,),
+        2, (Kind.LABELS,), ONE, (Question.FIXED,),
         ways=(Way("exact_binomial", ALWAYS, "one share against a stated one: the exact binomial test"),),
     ),
     Row(
-        number=3,
-        kinds=(Kind.LABELS,),
-        models=(2, 2),
-        questions=(Question.ACCURACY,),
+        3, (Kind.LABELS,), TWO, (Question.ACCURACY,),
         ways=(Way("mcnemar_midp", ALWAYS, "{facts.disagree:,} rows disagree; the mid-p form is used, which raised at most 5.3 % false alarms at 5 %"),),
         refuses={
             "mcnemar_exact": ("it guarantees its level, but finds up to half as many differences; on request", False),
@@ -116,17 +153,11 @@ TABLE: Final[tuple[Row, ...]] = (
         },
     ),
     Row(
-        number=5,
-        kinds=(Kind.LABELS,),
-        models=(3, MANY),
-        questions=(Question.ACCURACY,),
+        5, (Kind.LABELS,), MORE, (Question.ACCURACY,),
         ways=(Way("cochran_q", ALWAYS, "{models} models on the same rows, right or wrong: Cochran's Q of all, and McNemar by pairs, which Holm's correction keeps at the level whatever Q says"),),
     ),
     Row(
-        number=6,
-        kinds=(Kind.SCORES,),
-        models=(2, 2),
-        questions=(Question.AUROC,),
+        6, (Kind.SCORES,), TWO, (Question.AUROC,),
         ways=(
             Way("auroc_permutation", FEW_OF_A_CLASS, SWAPS_OF_RANKS),
             Way("area_difference", NEAR_PERFECT, HARDLY_ERRS + ": the intervals of both areas are squared and added"),
@@ -135,10 +166,7 @@ TABLE: Final[tuple[Row, ...]] = (
         refuses={"delong": (KNOWN_AREA, False)},
     ),
     Row(
-        number=6,
-        kinds=(Kind.SCORES,),
-        models=(3, MANY),
-        questions=(Question.AUROC,),
+        6, (Kind.SCORES,), MORE, (Question.AUROC,),
         ways=(
             Way("auroc_permutations", FEW_OF_A_CLASS, SWAPS_OF_RANKS),
             Way("area_differences", NEAR_PERFECT, HARDLY_ERRS + ": the intervals of every two areas are squared and added"),
@@ -148,32 +176,20 @@ TABLE: Final[tuple[Row, ...]] = (
         after="delong_pairs",
     ),
     Row(
-        number=7,
-        kinds=(Kind.LABELS,),
-        models=(2, MANY),
-        questions=(Question.MEASURE,),
+        7, (Kind.LABELS,), SEVERAL, (Question.MEASURE,),
         ways=(Way("paired_permutation", ALWAYS, "no closed form is exact for this measure: the answers are swapped row by row, in the joint cells"),),
         refuses={"paired_bootstrap": ("its p is less exact than that of the swaps; it gives the interval", False)},
     ),
     Row(
-        number=7,
-        kinds=(Kind.SCORES,),
-        models=(2, MANY),
-        questions=(Question.MEASURE,),
+        7, (Kind.SCORES,), SEVERAL, (Question.MEASURE,),
         ways=(Way("score_permutation", ALWAYS, "no closed form is exact for this measure: the scores are swapped row by row, or their ranks where only the order counts"),),
     ),
     Row(
-        number=7,
-        kinds=(Kind.CLASS_SCORES,),
-        models=(2, MANY),
-        questions=(Question.MEASURE,),
+        7, (Kind.CLASS_SCORES,), SEVERAL, (Question.MEASURE,),
         ways=(Way("class_score_permutation", ALWAYS, "scores of all classes have no closed form: all scores of a row are swapped at once, or their ranks where only the order counts"),),
     ),
     Row(
-        number=7,
-        kinds=(Kind.SUBJECTS,),
-        models=(2, MANY),
-        questions=(Question.MEASURE,),
+        7, (Kind.SUBJECTS,), SEVERAL, (Question.MEASURE,),
         ways=(
             Way(None, FEW_SETS, "rows of few subjects ({facts.blocks}): with fewer than six no test can be significant, so nothing is tested"),
             Way("unit_z", VERY_MANY, "{facts.n:,} rows of {facts.blocks:,} subjects, which are the independent units: with so many" + IN_PLACE),
@@ -181,30 +197,21 @@ TABLE: Final[tuple[Row, ...]] = (
         ),
     ),
     Row(
-        number=7,
-        kinds=(Kind.WEIGHTED,),
-        models=(2, MANY),
-        questions=(Question.MEASURE,),
+        7, (Kind.WEIGHTED,), SEVERAL, (Question.MEASURE,),
         ways=(
             Way("unit_z", VERY_MANY, "{facts.n:,} rows with weights: with so many" + IN_PLACE),
             Way("weighted_permutation", ALWAYS, "the rows have weights, which no closed form takes: the answers are swapped row by row, weights kept"),
         ),
     ),
     Row(
-        number=7,
-        kinds=(Kind.LABELS, Kind.SUBJECTS, Kind.WEIGHTED),
-        models=(2, MANY),
-        questions=(Question.COST,),
+        7, (Kind.LABELS, Kind.SUBJECTS, Kind.WEIGHTED), SEVERAL, (Question.COST,),
         ways=(
             Way("unit_z_cost", VERY_MANY, "costs are stated: with {facts.blocks:,} units" + IN_PLACE),
             Way("cost_permutation", ALWAYS, "costs are stated: what the answers to a row, or on a whole subject, cost is swapped between the models"),
         ),
     ),
     Row(
-        number=8,
-        kinds=(Kind.ITEMS,),
-        models=(2, 2),
-        questions=(Question.LOCATION,),
+        8, (Kind.ITEMS,), TWO, (Question.LOCATION,),
         ways=(
             Way("paired_t", NORMAL, "{facts.n:,} differences look normal: the paired t test"),
             Way("wilcoxon", ALWAYS, "the differences do not look normal, or are too few to tell: the signed-rank test"),
@@ -212,10 +219,7 @@ TABLE: Final[tuple[Row, ...]] = (
         refuses={"sign_test": ("it throws the sizes of the differences away", False)},
     ),
     Row(
-        number=9,
-        kinds=(Kind.ITEMS,),
-        models=(3, MANY),
-        questions=(Question.LOCATION,),
+        9, (Kind.ITEMS,), MORE, (Question.LOCATION,),
         ways=(
             Way("greenhouse_geisser", NORMAL, "residuals look normal: repeated-measures analysis of variance, corrected for unequal correlations"),
             Way("iman_davenport", ALWAYS, "residuals do not look normal, or are too few to tell: ranks within items"),
@@ -224,10 +228,7 @@ TABLE: Final[tuple[Row, ...]] = (
         after="conover",
     ),
     Row(
-        number=10,
-        kinds=(Kind.DATA_SETS,),
-        models=(2, 2),
-        questions=(Question.LOCATION,),
+        10, (Kind.DATA_SETS,), TWO, (Question.LOCATION,),
         ways=(
             Way(None, FEW_SETS, "{facts.blocks} data sets: with fewer than six no test can be significant, so the values are only described"),
             Way("wilcoxon", ALWAYS, "{facts.blocks} independent data sets: the signed-rank test"),
@@ -236,10 +237,7 @@ TABLE: Final[tuple[Row, ...]] = (
         refuses={"paired_t": ("values of different data sets are rarely of one scale", False)},
     ),
     Row(
-        number=11,
-        kinds=(Kind.DATA_SETS,),
-        models=(3, MANY),
-        questions=(Question.LOCATION,),
+        11, (Kind.DATA_SETS,), MORE, (Question.LOCATION,),
         ways=(
             Way("friedman_permutation", SMALL, "{facts.blocks} data sets and {models} models are few: Friedman's test by random permutation"),
             Way("iman_davenport", ALWAYS, "{facts.blocks} independent data sets, {models} models: ranks within data sets"),
@@ -247,10 +245,7 @@ TABLE: Final[tuple[Row, ...]] = (
         after="nemenyi",
     ),
     Row(
-        number=12,
-        kinds=(Kind.FIVE_BY_TWO,),
-        models=(2, 2),
-        questions=(Question.LOCATION,),
+        12, (Kind.FIVE_BY_TWO,), TWO, (Question.LOCATION,),
         ways=(
             Way("five_by_two_f", MANY_ROWS, "ten differences of a 5x2 cross-validation of {facts.rows:,} rows: the combined F test, which holds its level from 1,000 rows on"),
             Way("corrected_resampled_t", ROWS_KNOWN, "{facts.rows:,} rows were halved five times; " + FEW_ROWS),
@@ -260,10 +255,7 @@ TABLE: Final[tuple[Row, ...]] = (
         refuses=dict.fromkeys(("paired_t", *DEPENDENT), (FOLDS, True)),
     ),
     Row(
-        number=12,
-        kinds=(Kind.FIVE_BY_TWO,),
-        models=(3, MANY),
-        questions=(Question.LOCATION,),
+        12, (Kind.FIVE_BY_TWO,), MORE, (Question.LOCATION,),
         ways=(
             Way("five_by_two_f", MANY_ROWS, "ten differences of a 5x2 cross-validation of {facts.rows:,} rows for every pair: the combined F test, which holds its level from 1,000 rows on"),
             Way("corrected_resampled_t", ROWS_KNOWN, "{facts.rows:,} rows were halved five times; " + FEW_ROWS),
@@ -272,42 +264,27 @@ TABLE: Final[tuple[Row, ...]] = (
         refuses=dict.fromkeys(("paired_t", *DEPENDENT), (FOLDS, True)),
     ),
     Row(
-        number=13,
-        kinds=(Kind.RESAMPLES,),
-        models=(2, 2),
-        questions=(Question.LOCATION,),
+        13, (Kind.RESAMPLES,), TWO, (Question.LOCATION,),
         ways=(Way("corrected_resampled_t", ALWAYS, "{facts.n} values from resampling one data set share rows: the corrected resampled t test"),),
     ),
     Row(
-        number=14,
-        kinds=(Kind.RESAMPLES,),
-        models=(3, MANY),
-        questions=(Question.LOCATION,),
+        14, (Kind.RESAMPLES,), MORE, (Question.LOCATION,),
         ways=(Way("corrected_resampled_t", ALWAYS, "values from resampling one data set share rows: the corrected resampled t test by pairs"),),
     ),
     Row(
-        number=13,
-        kinds=(Kind.HALVED,),
-        models=(2, MANY),
-        questions=(Question.LOCATION,),
+        13, (Kind.HALVED,), SEVERAL, (Question.LOCATION,),
         ways=(Way("half_sample_t", ALWAYS, "the same cross-validation was run on halves of the rows, which show how far its result varies: the half-sample t test"),),
         refuses=dict.fromkeys(("paired_t", "corrected_resampled_t", *DEPENDENT), (OF_HALVES, True)),
     ),
     Row(
-        number=15,
-        kinds=(Kind.INDEPENDENT,),
-        models=(2, 2),
-        questions=(Question.LOCATION,),
+        15, (Kind.INDEPENDENT,), TWO, (Question.LOCATION,),
         ways=(
             Way("welch_t", NORMAL, "values look normal in both groups: Welch's t test, whatever their spread"),
             Way("mann_whitney", ALWAYS, "values do not look normal, or are too few to tell: the rank-sum test"),
         ),
     ),
     Row(
-        number=16,
-        kinds=(Kind.INDEPENDENT,),
-        models=(3, MANY),
-        questions=(Question.LOCATION,),
+        16, (Kind.INDEPENDENT,), MORE, (Question.LOCATION,),
         ways=(
             Way("one_way_anova", NORMAL_ALIKE, "values look normal and scatter alike: analysis of variance"),
             Way("welch_anova", NORMAL, "values look normal but do not scatter alike: Welch's analysis of variance"),
@@ -316,10 +293,7 @@ TABLE: Final[tuple[Row, ...]] = (
         after="dunn",
     ),
     Row(
-        number=17,
-        kinds=(Kind.INDEPENDENT,),
-        models=(1, MANY),
-        questions=(Question.ASSOCIATION,),
+        17, (Kind.INDEPENDENT,), ANY, (Question.ASSOCIATION,),
         ways=(
             Way("chi_squared_association", LARGE_COUNTS, "expected counts are large enough: the chi-squared test"),
             Way("fisher_exact", FOUR_CELLS, "expected counts are small: Fisher's exact test"),
@@ -327,17 +301,11 @@ TABLE: Final[tuple[Row, ...]] = (
         ),
     ),
     Row(
-        number=18,
-        kinds=(Kind.ITEMS, Kind.DATA_SETS),
-        models=(2, 2),
-        questions=(Question.VARIANCE,),
+        18, (Kind.ITEMS, Kind.DATA_SETS), TWO, (Question.VARIANCE,),
         ways=(Way("pitman_morgan", ALWAYS, "spread of paired values: Pitman-Morgan takes the pairing into account"),),
     ),
     Row(
-        number=19,
-        kinds=(Kind.INDEPENDENT,),
-        models=(2, MANY),
-        questions=(Question.VARIANCE,),
+        19, (Kind.INDEPENDENT,), SEVERAL, (Question.VARIANCE,),
         ways=(Way("brown_forsythe", ALWAYS, "spread of independent groups: Brown-Forsythe holds its level whatever their shape"),),
         refuses={
             "variance_f": ("admissible only where every group passes a check of normality (E-RAI-14)", False),
@@ -345,34 +313,22 @@ TABLE: Final[tuple[Row, ...]] = (
         },
     ),
     Row(
-        number=20,
-        kinds=(Kind.RESAMPLES, Kind.FIVE_BY_TWO, Kind.HALVED),
-        models=(1, MANY),
-        questions=(Question.VARIANCE,),
+        20, (Kind.RESAMPLES, Kind.FIVE_BY_TWO, Kind.HALVED), ANY, (Question.VARIANCE,),
         ways=(Way(None, ALWAYS, "resampling one data set does not show how performance varies over data sets: described, not tested"),),
     ),
     Row(
-        number=21,
-        kinds=(Kind.LABELS,),
-        models=(2, 2),
-        questions=(Question.CHANNELS,),
+        21, (Kind.LABELS,), TWO, (Question.CHANNELS,),
         ways=(Way("channel_heterogeneity", ALWAYS, "channels are declared: is one model ahead by as much in every channel (5.3.8)?"),),
     ),
     Row(
-        number=22,
-        kinds=(Kind.APART,),
-        models=(2, MANY),
-        questions=(Question.ACCURACY,),
+        22, (Kind.APART,), SEVERAL, (Question.ACCURACY,),
         ways=(
             Way("two_shares", LARGE_COUNTS, "different rows, so nothing pairs the answers: the test of two independent shares"),
             Way("fisher_exact", ALWAYS, "different rows, so nothing pairs the answers, and expected counts are small: Fisher's exact test"),
         ),
     ),
     Row(
-        number=22,
-        kinds=(Kind.APART,),
-        models=(2, MANY),
-        questions=(Question.AUROC,),
+        22, (Kind.APART,), SEVERAL, (Question.AUROC,),
         ways=(
             Way("apart_difference", NEAR_PERFECT, "different rows, and " + HARDLY_ERRS + ": the interval of the difference follows from those of both"),
             Way("delong_unpaired", ALWAYS, "different rows, so the areas are independent: DeLong's variances add up"),
@@ -380,10 +336,7 @@ TABLE: Final[tuple[Row, ...]] = (
         refuses={"delong_unpaired": (KNOWN_AREA, False)},
     ),
     Row(
-        number=22,
-        kinds=(Kind.APART,),
-        models=(2, MANY),
-        questions=(Question.MEASURE, Question.COST),
+        22, (Kind.APART,), SEVERAL, (Question.MEASURE, Question.COST),
         ways=(Way("apart_difference", ALWAYS, "different rows, so the values are independent: the interval of the difference follows from those of both"),),
     ),
     *MARGINS,

@@ -106,9 +106,9 @@ class Way:
     says: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Row:
-    """One row of the table."""
+    """One row of the table: its number, the kinds of values, how many models, the questions, and the ways to a test."""
 
     number: int
     kinds: tuple[Kind, ...]

@@ -73,23 +73,27 @@ class Significance:
     """One declared test: the procedure and everything that is true of it."""
 
     name: str
-    family: str
     title: str
-    also: tuple[str, ...]
     asks: str
     null: str
     effect: str
-    assumes: tuple[str, ...]
-    never: tuple[str, ...]
     source: tuple[Source, ...]
     spec: str
-    errata: tuple[str, ...]
-    takes: type
     accepts: tuple[type, ...]
     """All kinds of tallies it takes, `takes` being the first."""
     pairwise: bool
     function: Procedure
+    family: str
+    also: tuple[str, ...] = ()
+    assumes: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    errata: tuple[str, ...] = ()
     symbol: str = ""
+
+    @property
+    def takes(self) -> type:
+        """The kind of tally it was made for."""
+        return self.accepts[0]
 
     def __call__(self, tally: Tally, **given: object) -> Finding:
         """The finding on one tally.
@@ -101,7 +105,7 @@ class Significance:
         if self.pairwise:
             msg = f"{self.name} gives one finding for each two models: call .pairs()"
             raise TypeError(msg)
-        return self._named(cast("Finding", self._run(tally, given)), tally)
+        return self._named(cast("Finding", self._run(tally, given)), tally, given)
 
     def __reduce__(self) -> tuple[object, ...]:
         """As it travels between processes: by name."""
@@ -114,7 +118,7 @@ class Significance:
     def pairs(self, tally: Tally, **given: object) -> tuple[Finding, ...]:
         """The findings of a test that compares every two models."""
         found = self._run(tally, given)
-        return tuple(self._named(one, tally) for one in (found if isinstance(found, tuple) else (found,)))
+        return tuple(self._named(one, tally, given) for one in (found if isinstance(found, tuple) else (found,)))
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -164,10 +168,12 @@ class Significance:
             )
         return self.function(tally, **given)
 
-    def _named(self, finding: Finding, tally: Tally) -> Finding:
+    def _named(self, finding: Finding, tally: Tally, given: dict[str, object]) -> Finding:
+        """The finding with what the call and the tally say of it: names, models and level."""
         models = finding.models or tuple(getattr(tally, "models", ()))
         about = finding.about or str(getattr(tally, "about", "") or "")
-        return replace(finding, test=self.name, title=self.title, models=models, about=about)
+        level = cast("float", {**self.parameters, **given}["level"])
+        return replace(finding, test=self.name, title=self.title, models=models, about=about, level=level)
 
 
 def _taken(kind: type) -> str:
@@ -177,41 +183,23 @@ def _taken(kind: type) -> str:
 
 def significance(
     *,
-    title: str,
-    asks: str,
-    null: str,
-    effect: str,
     source: Source | tuple[Source, ...],
-    spec: str,
     family: str = "",
-    also: tuple[str, ...] = (),
-    assumes: tuple[str, ...] = (),
-    never: tuple[str, ...] = (),
-    errata: tuple[str, ...] = (),
+    **facts: Any,  # noqa: ANN401  what is true of the test
 ) -> Callable[[Procedure], Significance]:
-    """Declare the test whose procedure the decorated function is."""
+    """Declare the test whose procedure the decorated function is; `facts` are further fields of `Significance`."""
 
     def declare(function: Procedure) -> Significance:
-        name = function.__name__
-        accepts = tuple(function.__globals__[kind] for kind in function.__annotations__["t"].split(" | "))
+        kinds = function.__annotations__["t"].split(" | ")
         return TESTS.add(
             Significance(
-                name=name,
-                family=family or name,
-                title=title,
-                also=also,
-                asks=asks,
-                null=null,
-                effect=effect,
-                assumes=assumes,
-                never=never,
+                name=function.__name__,
+                family=family or function.__name__,
                 source=source if isinstance(source, tuple) else (source,),
-                spec=spec,
-                errata=errata,
-                takes=accepts[0],
-                accepts=accepts,
+                accepts=tuple(function.__globals__[kind] for kind in kinds),
                 pairwise=function.__annotations__["return"] == PAIRWISE,
                 function=function,
+                **facts,
             )
         )
 

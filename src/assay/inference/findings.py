@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from assay.core.shown import Shown, TableRows
 from assay.core.text import figure
@@ -220,10 +220,16 @@ class Finding(Shown):
         return out | {"chosen": self.chosen, "label": self.label or None, "notes": list(self.notes)}
 
 
+def no_number(effect: str, why: Undefined, statistic: str, /, **said: Any) -> Finding:  # noqa: ANN401  parts of a finding
+    """The finding where there is nothing to compute; `said` are parts of it that are known all the same."""
+    plain = {"chance": why, "effect": Effect(name=effect, value=why), "statistic": why, "least": why}
+    return Finding(statistic_name=statistic, **{**plain, **said})
+
+
 def _real(name: str, value: Real) -> dict[str, object]:
     if isinstance(value, Undefined):
         return {name: None, "undefined": value.reason}
     return {name: real_to_json(float(value))}
 
 
-__all__ = ["ALTERNATIVES", "Adjusted", "Check", "Effect", "Finding", "Real"]
+__all__ = ["ALTERNATIVES", "Adjusted", "Check", "Effect", "Finding", "Real", "no_number"]

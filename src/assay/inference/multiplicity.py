@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, TypeAlias, TypeVar
 
 from assay.core.errors import PlanError
 from assay.core.text import nearest, visible
 from assay.inference.findings import Adjusted, Finding
 
 Corrected: TypeAlias = list[float]
+Found = TypeVar("Found")
+STEPPED: Final = ("holm", "none")
+"""Corrections of criteria that are decided by intervals."""
 FAILURES: Final = (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError)
 """What somebody else's object raises that is not what it was taken for."""
 
@@ -154,6 +157,35 @@ def adjusted(findings: Sequence[Finding], by: str = "holm") -> list[Finding]:
         one if one.p is None else one.said(adjusted=Adjusted(p=p, by=SHOWN[name], of=len(findings)))
         for one, p in zip(findings, corrected, strict=True)
     ]
+
+
+def stepped(
+    places: Sequence[int],
+    level: float,
+    correction: str,
+    judge: Callable[[float, Sequence[int]], Mapping[int, Found]],
+    settled: Callable[[Found], bool],
+) -> dict[int, Found]:
+    """Judge every place at the level of Holm's step; those that settle leave the family, and the rest is asked anew.
+
+    >>> stepped([0, 1], 0.95, "holm", lambda level, open_: dict.fromkeys(open_, round(level, 3)), lambda _: False)
+    {0: 0.975, 1: 0.975}
+    """
+    if correction not in STEPPED:
+        raise PlanError(
+            "option-unknown",
+            f"correction = {visible(repr(correction))} is not a correction of criteria",
+            known=", ".join(STEPPED),
+            fix="choose one of them",
+        )
+    outcomes: dict[int, Found] = {}
+    open_ = list(places)
+    while open_:
+        judged = judge(1 - round(1 - level, 12) / (len(open_) if correction == "holm" else 1), open_)
+        closed = [place for place in open_ if settled(judged[place])]
+        outcomes |= {place: judged[place] for place in closed or open_}
+        open_ = [place for place in open_ if place not in closed] if closed else []
+    return outcomes
 
 
 def _ascending(p: Sequence[float]) -> list[int]:

@@ -10,7 +10,7 @@ from assay.core.errors import PlanError
 from assay.core.text import listed
 from assay.core.values import Undefined
 from assay.inference.findings import Real
-from assay.inference.intervals.proportion import normal_quantile
+from assay.inference.intervals.proportion import normal_quantile, student_quantile
 
 POWER: Final = 0.8
 """The chance of finding a difference that is there; the customary one (Cohen 1988)."""
@@ -34,9 +34,7 @@ def least_normal(error: float, level: float, power: float = POWER) -> float:
 
 def least_student(error: float, df: float, level: float, power: float = POWER) -> float:
     """The same where the standard error is estimated with some degrees of freedom."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(df, (1 + level) / 2) + stdtrit(df, power)) * error
+    return (student_quantile(df, (1 + level) / 2) + student_quantile(df, power)) * error
 
 
 def least_disagreement(disagree: int, n: int, level: float, power: float = POWER) -> Real:

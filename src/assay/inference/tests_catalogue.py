@@ -8,8 +8,7 @@ from functools import cache
 from assay.inference.declare import TESTS, Significance
 from assay.inference.tests import (  # noqa: F401  importing declares
     anova,
-    auc_near_one,
-    auc_swaps,
+    auc_beyond_delong,
     block_ranks,
     contingency,
     delong,

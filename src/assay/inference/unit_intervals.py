@@ -64,22 +64,30 @@ def jackknife_interval(measure: Measure, table: UnitTable, sums: type[Sums], lev
     values = measure.values(cast("Tally", sums(np.vstack([table.total(), table.without_each()]))))
     if not np.isfinite(values).all():
         return "the value is undefined, or infinite, without one of the units"
+    ends = jackknife_ends(scale, values[0], values[1:], table.units - 1, level)
+    if isinstance(ends, str):
+        return ends
+    method = f"jackknife of {table.units:,} units, {scale.name} scale, Student's t"
+    return Interval(low=ends[0], high=ends[1], level=level, method=method, notes=note_few(table.units))
+
+
+def jackknife_ends(
+    scale: Scale, value: float, without: NDArray[np.float64], df: float, level: float
+) -> tuple[float, float] | str:
+    """The ends on a scale from the values without each unit, or the reason why there are none."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = scale.to(values)
+        scaled = scale.to(np.append(value, without))
     if not np.isfinite(scaled).all():
         return "the value, or that without one unit, is at an end of its range"
-    spread = jackknife_error(scaled[0], scaled[1:])
-    if not spread:
+    if not (error := jackknife_error(scaled[0], scaled[1:])):
         return "no unit differs from the others, so the spread is unknown"
-    reach = student_quantile((1 + level) / 2, table.units - 1) * spread
-    notes = (f"only {counted(table.units, 'unit')}: the interval may be too narrow",) if table.units < FEW else ()
-    return Interval(
-        low=scale.back(float(scaled[0] - reach)),
-        high=scale.back(float(scaled[0] + reach)),
-        level=level,
-        method=f"jackknife of {table.units:,} units, {scale.name} scale, Student's t",
-        notes=notes,
-    )
+    reach = student_quantile((1 + level) / 2, df) * error
+    return scale.back(float(scaled[0] - reach)), scale.back(float(scaled[0] + reach))
+
+
+def note_few(units: int) -> tuple[str, ...]:
+    """The note that an interval of few units carries."""
+    return (f"only {counted(units, 'unit')}: the interval may be too narrow",) if units < FEW else ()
 
 
 def jackknife_error(value: float, without: NDArray[np.float64]) -> float:

@@ -19,6 +19,7 @@ from assay.tally.scores.rounded_scores import Rounding
 from assay.tally.scores.score_aggregation import count_scores
 from assay.tally.scores.score_tally import Wanted
 from tests import flat
+from tests.scorecases import rounded_pair
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
@@ -95,7 +96,7 @@ def test_joint_counts_of_several_models_are_those_of_arrays(connect):
     source = open_source(data, Roles(truth="ill", predicted="ill", score=columns))
     found = joint_scores(source, ("A", "B"), "yes")
     scores = {"A": frame["chance"].to_numpy(), "B": frame["wild"].to_numpy()}
-    assert found == PairedScores.of((frame["ill"] == "yes").to_numpy(), scores).rounded(9)
+    assert found == rounded_pair(PairedScores.of((frame["ill"] == "yes").to_numpy(), scores), 9)
 
 
 def test_mended_scores_and_scores_of_whole_rows_are_those_of_arrays(connect):

@@ -5,9 +5,8 @@ import pytest
 
 from assay.core.errors import PlanError
 from assay.inference.choose_test import ANTICONSERVATIVE, DEVIATES, choose, insist
-from assay.inference.decision_table import TABLE
+from assay.inference.decision_table import ALWAYS_REFUSED, TABLE
 from assay.inference.decision_words import Facts, Kind, Question
-from assay.inference.refusals import ALWAYS_REFUSED
 from assay.inference.tests_catalogue import every_test, find_test
 
 NAMES = {one.name for one in every_test()}

@@ -50,6 +50,13 @@ def test_wilcoxon_of_zeros_is_one(test):
     assert found.statistic.reason == "all differences are zero"
 
 
+@pytest.mark.parametrize("name", ["kruskal_wallis", "mann_whitney"])
+def test_independent_groups_of_equal_values_have_p_one_and_no_statistic(name):
+    found = find_test(name)(Groups.of({"A": [1.0, 1.0], "B": [1.0, 1.0]}), level=0.9)
+    assert (found.p, found.level, found.notes) == (1.0, 0.9, ("all values are equal",))
+    assert found.statistic.code == "all-tied"
+
+
 def test_nan_and_infinity_are_refused_where_values_enter():
     for wrong in ([1.0, math.nan], [1.0, math.inf], [1.0, None], [1.0, "2"], [True, False]):
         with pytest.raises(OutOfRange) as error:

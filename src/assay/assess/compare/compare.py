@@ -4,30 +4,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.assess.arguments import IntervalSettings, ScoreSettings, TestSettings, with_settings
-from assay.assess.compare.class_columns import (
+from assay.assess.compare.comparison import Comparison, answered
+from assay.assess.compare.comparison_requirements import (
+    PAIR,
     Declared,
     agree_on_classes,
     check_one_score,
+    demand_complete,
+    demand_one_kind,
     fit_request,
-    in_order_of_classes,
 )
-from assay.assess.compare.comparison import Comparison
-from assay.assess.compare.comparison_requirements import PAIR, demand_complete, demand_one_kind
-from assay.assess.compare.database_tables import select_tables
 from assay.assess.compare.different_row_models import compare_apart
 from assay.assess.compare.joined_models import apart
 from assay.assess.compare.model_columns import Given, Paired, by_own_ids, channels, is_table, named, together
-from assay.assess.compare.questions.answers import answered
 from assay.assess.compare.questions.request import Asked
 from assay.assess.compare.value_comparison import Valued, compare_read
 from assay.assess.environment import environment
 from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.core.text import visible
+from assay.core.text import listed, nearest, visible
+from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading
 from assay.rows.label_types import Classes
 from assay.rows.source import no_rows
@@ -102,7 +102,7 @@ def compare(
     demand_choice("unmatched", reading.unmatched)
     asked = Asked.of(level, intervals or IntervalSettings(), tests, costs=Costs.read(costs))
     _check_given(truth=truth, predicted=predicted, score=score)
-    selection = select_tables(named(tables, data), reading)
+    selection = _select_tables(named(tables, data), reading)
     data = selection.data
     wanted = chosen(measures)
     given = Given(
@@ -160,13 +160,66 @@ def compare_values(
         raise PlanError("role-missing", "no values are given", where="values", fix='give values={"A": ..., "B": ...}')
     alone = len(tables) == 1 and data is None
     table = tables[0] if alone else named(tables, data)
-    selection = select_tables(table, reading)
+    selection = _select_tables(table, reading)
     given = Valued(
         values=values, data=selection.data, model=model, id=id, subject=unit, pairing=tests.pairing,
         reading=selection.reading, readings=selection.readings, per=per, independent=tests.independent,
         lower_is_better=lower_is_better, folds=folds, test_over_train=test_over_train, engine=engine, limits=limits,
     )  # fmt: skip
     return compare_read(given, asked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Selected:
+    """The data, how they are read, and how each model's own table is."""
+
+    data: object
+    reading: Reading | None
+    readings: Mapping[str, Reading] = field(default_factory=dict)
+
+    def told(self) -> dict[str, object]:
+        """As in a Record: the table or query of all models, or of each by name."""
+        out: dict[str, object] = {}
+        for word in ("table", "query"):
+            own = {model: text for model, one in self.readings.items() if (text := getattr(one, word)) is not None}
+            if (found := own or getattr(self.reading, word, None)) is not None:
+                out |= {word: found}
+        every = next(iter(self.readings.values()), self.reading)  # the truth is one for all
+        return out | {
+            word: text for word in ("truth_table", "truth_query") if (text := getattr(every, word, None)) is not None
+        }
+
+
+def _select_tables(data: object, reading: Reading) -> _Selected:
+    """Return the data and how each model's table is read, by the tables and queries that `reading` names.
+
+    >>> selection = _select_tables("results.duckdb", Reading(tables={"old": "preds_1", "new": "preds_2"}))
+    >>> selection.data, selection.readings["new"].table
+    ({'old': 'results.duckdb', 'new': 'results.duckdb'}, 'preds_2')
+    """
+    tables, queries = dict(reading.tables or {}), dict(reading.queries or {})
+    plain = replace(reading, tables=None, queries=None)
+    names = list(dict.fromkeys((*tables, *queries)))
+    if not names:
+        return _Selected(data=data, reading=plain)
+    places = list(data.values()) if isinstance(data, Mapping) else [data]
+    if len(places) == 1 and are_paths(places[0]):
+        data = dict.fromkeys(names, places[0])
+    models = [str(name) for name in data] if isinstance(data, Mapping) else []
+    if unknown := [name for name in names if name not in models]:
+        close = nearest(unknown[0], models)
+        raise PlanError(
+            "comparison-needs",
+            f"a table is named for {listed(unknown)}, and there is no such model",
+            where="table" if unknown[0] in tables else "query",
+            known=listed(models) or None,
+            fix=f'did you mean "{close}"?' if close else "name a model, and its table",
+        )
+    readings = {
+        name: replace(plain, table=tables.get(name, plain.table), query=queries.get(name, plain.query))
+        for name in models
+    }
+    return _Selected(data=data, reading=replace(plain, table=None, query=None), readings=readings)
 
 
 def _check_given(*, truth: object, predicted: object, score: object) -> None:
@@ -183,19 +236,16 @@ def _check_given(*, truth: object, predicted: object, score: object) -> None:
 
 def _compared(paired: Paired, asked: Asked, declared: Declared, limits: Limits | None) -> Comparison:
     """Compare what was read of all models."""
-    cells = _label_cells(paired)
-    rows, true = _rows_and_truth(paired, cells)
+    cells = paired.label_cells()
+    rows, true = paired.rows_and_truth()
     if not rows:
         raise no_rows(paired.where)
     demand_complete(paired, cells)
     called = {label for cell in cells for label in cell[1:]}
     demand_one_kind(true, called, paired)
-    agreed = agree_on_classes(true, called, paired.columns, declared, paired.where)
+    agreed = agree_on_classes(true, called, paired.scores, paired.columns, declared, where=paired.where)
     settled = agreed.classes
-    paired = replace(paired, columns=agreed.columns)
-    if agreed.by_score:
-        ordered = in_order_of_classes(cast("dict[str, Any]", paired.scores), agreed.by_score, settled)
-        paired = replace(paired, scores=ordered, columns=None if settled.positive is not None else paired.columns)
+    paired = replace(paired, scores=agreed.scores, columns=paired.columns if agreed.classwise else None)
     two = paired.joint is not None or (paired.scores is not None and paired.columns is None)
     if two and paired.lines is None:
         check_one_score(settled)
@@ -223,24 +273,6 @@ def _compared(paired: Paired, asked: Asked, declared: Declared, limits: Limits |
         proof=paired.proof,
         found_in=environment(limits),
     )
-
-
-def _label_cells(paired: Paired) -> dict[tuple[Label | None, ...], int]:
-    """Return how often each combination of truth and predictions occurs, channels put together."""
-    cells: dict[tuple[Label | None, ...], int] = {}
-    for cell, n in (paired.cells or {}).items():
-        labels = cell[: len(paired.models) + 1]
-        cells[labels] = cells.get(labels, 0) + n
-    return cells
-
-
-def _rows_and_truth(paired: Paired, cells: Mapping[tuple[Label | None, ...], int]) -> tuple[int, set[Label | None]]:
-    """Return the number of rows and the true labels, from cells, joint counts of scores or rows."""
-    if paired.cells is not None:
-        return sum(cells.values()), {cell[0] for cell in cells}
-    if paired.joint is not None:
-        return sum(paired.joint.truth.values()), set(paired.joint.truth)
-    return (0, set()) if paired.truth is None else (len(paired.truth), paired.truth.seen())
 
 
 def _held(paired: Paired, cells: Mapping[tuple[Label | None, ...], int], settled: Classes) -> dict[str, Any]:

@@ -4,31 +4,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, cast
 
-from assay.assess.compare.questions.answers import answered
-from assay.assess.compare.questions.label_questions import MEAN_RANK, flat, value_of_each
+from assay.assess.compare.comparison_result import ComparisonResult, Place, read_whole
+from assay.assess.compare.model_columns import Given, channels, together
+from assay.assess.compare.questions.different_row_questions import of_apart
+from assay.assess.compare.questions.label_questions import (
+    MEAN_RANK,
+    flat,
+    of_channels,
+    of_groups,
+    of_labels,
+    of_scores,
+    of_values,
+    value_of_each,
+)
 from assay.assess.compare.questions.request import Answer, Asked
-from assay.assess.compare.questions.unit_questions import unit_values
+from assay.assess.compare.questions.unit_questions import of_rows, unit_values
 from assay.assess.environment import environment
-from assay.assess.record.record import VERSION, Record, sealed
-from assay.assess.record.report_formats import Result
-from assay.core.errors import PlanError, RecordError
+from assay.assess.record.record import Record
+from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.core.text import listed, nearest
 from assay.core.traits import Task
 from assay.core.values import Number
-from assay.inference.decision_words import BALANCED
-from assay.inference.estimates import Estimate, real_to_json
+from assay.inference.decision_words import BALANCED, UNITS
+from assay.inference.estimates import Estimate
 from assay.inference.findings import Finding
 from assay.inference.intervals.interval_choice import Wanted
 from assay.inference.tests.delong import area_effect, areas
 from assay.inference.tests_catalogue import every_test
 from assay.inference.units.cost_difference import priced_units
 from assay.inference.units.unit_measures import reads_values
-from assay.tally.base import count_to_json, digest
 from assay.tally.census import Census
 from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.different_rows import Apart
@@ -47,30 +55,13 @@ SHOWN: Final = {
     Task.MULTICLASS: ("accuracy", "balanced_accuracy", "f1_macro", "matthews_corrcoef"),
 }
 
-OF_MARGIN: Final = ("non_inferiority", "equivalence")
-"""Tests that show a model to be good enough, not to be ahead."""
+OF_CHANNELS: Final = ("level", "draws", "seed", "stratified")
+"""What of a comparison shapes the answer about channels."""
+KINDS: Final[Mapping[str, Any]] = {"paired": PairedLabels, "scores": PairedScores, "rows": PerUnit, "apart": Apart}
+"""The tallies of rows by their name in a Record."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A model in the ranking: its value, and the models it is ahead of by more than chance."""
-
-    model: str
-    value: float
-    measure: str
-    ahead_of: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, object]:
-        """As in a Record."""
-        return {
-            "model": self.model,
-            "value": real_to_json(self.value),
-            "measure": self.measure,
-            "ahead_of": list(self.ahead_of),
-        }
-
-
-class Comparison(Result):
+class Comparison(ComparisonResult):
     """Findings about several models on the same test data."""
 
     def __init__(
@@ -105,42 +96,10 @@ class Comparison(Result):
         """Every finding, in the order the questions were asked."""
         return flat(self.answers)
 
-    def __getitem__(self, name: str | tuple[str, ...]) -> Finding:
-        """A finding by test ("mcnemar"), or by what it is about ("recall"); with three models also by pair.
-
-        c["mcnemar"], c["recall"], c["mcnemar", "A", "B"]
-        """
-        wanted, *models = (name,) if isinstance(name, str) else name
-        matches = [one for one in self.findings if wanted in _names(one)]
-        matches = [one for one in matches if not models or set(models) == set(one.models)]
-        if not matches:
-            known = list(dict.fromkeys(word for one in self.findings for word in _names(one)))
-            close = nearest(wanted, known)
-            raise PlanError(
-                "test-unknown",
-                f"there is no finding {name!r}",
-                known=listed(known, most=20),
-                fix=f'did you mean "{close}"?' if close else "ask for one of the known ones",
-            )
-        about = {(one.models, one.about) for one in matches}
-        if len(about) > 1 and len({one.models for one in matches}) > 1 and not models:
-            first = " and ".join(matches[0].models)
-            pair = matches[0].models
-            raise PlanError(
-                "test-ambiguous",
-                f"{wanted!r} was asked of several pairs",
-                known="; ".join(" and ".join(one.models) for one in matches),
-                fix=f"name the pair, such as {first}: c[{wanted!r}, {pair[0]!r}, {pair[-1]!r}]",
-            )
-        return matches[0]
-
-    def __iter__(self) -> Any:  # noqa: ANN401
-        """The findings."""
-        return iter(self.findings)
-
-    def __len__(self) -> int:
-        """How many findings there are."""
-        return len(self.findings)
+    def _words(self, finding: Finding) -> tuple[str, ...]:
+        family = next((t.family for t in every_test() if t.name == finding.test), "")
+        also = {"recall": ("sensitivity",), "matthews_corrcoef": ("mcc",)}.get(finding.about, ())
+        return tuple(word for word in (finding.test, family, finding.about, *also) if word)
 
     @property
     def task(self) -> str:
@@ -193,16 +152,7 @@ class Comparison(Result):
     def ranking(self) -> list[Place]:
         """The models from best to worst by the value the comparison turns on."""
         measure, value, high = self._values()
-        order = sorted(self.models, key=lambda model: -value[model] if high else value[model])
-        ahead: dict[str, list[str]] = {model: [] for model in self.models}
-        for finding in self.findings:
-            if len(finding.models) != 2 or (finding.test.endswith(OF_MARGIN)):  # noqa: PLR2004
-                continue
-            if finding.significant and finding.about in ("", measure):
-                a, b = finding.models
-                better = (value[a] > value[b]) == high
-                ahead[a if better else b].append(b if better else a)
-        return [Place(model=m, value=value[m], measure=measure, ahead_of=tuple(dict.fromkeys(ahead[m]))) for m in order]
+        return self._ranked(measure, {model: value[model] for model in self.models}, ("", measure), high=high)
 
     def _values(self) -> tuple[str, dict[str, float], bool]:
         """The measure, the value of each model, and whether high is good."""
@@ -249,118 +199,58 @@ class Comparison(Result):
     @cached_property
     def record(self) -> Record:
         """The Record of this comparison."""
-        tallies = self._tallies()
-        used = {e for one in self.findings for t in every_test() if t.name == one.test for e in t.errata}
-        plan = {"given": "ad hoc", **self.asked.to_json(), "lower_is_better": self.lower_is_better, "data": self._data}
-        files = self._data.get("files", {})
-        content: dict[str, Any] = {
-            "assay": VERSION,
-            "kind": "comparison",
-            "task": self.task,
-            "samples": count_to_json(self.census.scored),
-            "rows": self.census.to_json(),
-            "labels": list(self.labels),
-            "positive": self.positive,
-            "models": list(self.models),
-            "estimates": [{"model": m, **one.to_json()} for m, own in self.estimates.items() for one in own],
+        return self._recorded(
+            task=self.task,
+            plan={**self.asked.to_json(), "lower_is_better": self.lower_is_better},
+            tallies=self._tallies(),
+            errata={e for one in self.findings for t in every_test() if t.name == one.test for e in t.errata},
+            labels=list(self.labels),
+            positive=self.positive,
             **self._curves(),
-            "answers": [answer.to_json() for answer in self.answers],
-            "findings": [one.to_json() for one in self.findings],
-            "ranking": [place.to_json() for place in self.ranking],
-            "test_data": {"pairing": self._data.get("pairing"), "digest": self.proof},
-            "controls": [],
-            "conformity": {"overall": "conformity not demonstrated", "rows": []},
-            "decisions": [],
-            "tallies": tallies,
-            "plan": {**plan, "digest": digest(plan)},
-            "environment": self._environment,
-            "errata": sorted(used),
-            "notes": list(self.notes),
-            "digests": {"tallies": digest(tallies), "files": files},
-        }
-        return Record(sealed(content))
+            answers=[answer.to_json() for answer in self.answers],
+            test_data={"pairing": self._data.get("pairing"), "digest": self.proof},
+        )
 
     def _tallies(self) -> dict[str, object]:
-        out: dict[str, object] = {}
-        if self.paired is not None:
-            out["paired"] = self.paired.to_json()
+        out: dict[str, object] = {
+            part: tally.to_json() for part in (*KINDS, "values") if (tally := getattr(self, part)) is not None
+        }
         if self.channels:
             out["channels"] = [{"channel": name, "paired": one.to_json()} for name, one in self.channels.items()]
         if self.scores is not None:
-            held, by_order = self.scores, not any(map(reads_values, self.asked.measures))
-            out["scores"] = held.to_json(order_only=by_order)
-        if self.rows is not None:
-            out["rows"] = self.rows.to_json()
-        if self.apart is not None:
-            out["apart"] = self.apart.to_json()
-        if self.values is not None:
-            out["values"] = self.values.to_json()
+            out["scores"] = self.scores.to_json(order_only=not any(map(reads_values, self.asked.measures)))
         return out
 
     @classmethod
     def from_record(cls, record: Record) -> Comparison:
         """The comparison a Record was written from, computed again from its tallies."""
-        try:
-            tallies, plan, rows = record["tallies"], record["plan"], record["rows"]
-            if digest(tallies) != record["digests"]["tallies"]:
-                raise RecordError(
-                    "digest-mismatch",
-                    "the tallies are not the ones this Record was written with",
-                    fix="restore the file from its source",
-                )
-            names = Asked.__dataclass_fields__.keys()
-            tally_fields = _held(tallies)
+        with read_whole(record) as shared:
+            plan, tally_fields = record["plan"], _held(record["tallies"])
+            labels, names = _classes(tally_fields, record["labels"]), Asked.__dataclass_fields__.keys()
             given = {**plan, "measures": chosen(plan["measures"] or None) or ()}
             if "costs" in plan:
-                given["costs"] = Costs.from_json(plan["costs"], _classes(tally_fields, record["labels"]))
+                given["costs"] = Costs.from_json(plan["costs"], labels)
             asked = Asked(**{name: one for name, one in given.items() if name in names})
             return cls(
                 answers=tuple(answered(tally_fields, asked, record["positive"], plan["data"])),
                 asked=asked,
-                models=tuple(record["models"]),
-                labels=_classes(tally_fields, record["labels"]),
+                labels=labels,
                 positive=record["positive"],
-                census=Census(**{k: rows[k] for k in ("read", "scored", "excluded", "unmatched")}),
                 **tally_fields,
                 lower_is_better=bool(plan["lower_is_better"]),
-                notes=tuple(record["notes"]),
-                data=plan["data"],
                 proof=record["test_data"]["digest"],
-                found_in=record["environment"],
+                **shared,
             )
-        except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
-            raise RecordError(
-                "record-unreadable",
-                f"a part of the Record is missing or malformed: {error}",
-                fix="restore the file from its source",
-            ) from error
 
     def __dir__(self) -> list[str]:
         """What users need; the rest serves other layers."""
-        own = ("answers", "census", "estimates", "findings", "from_record", "labels", "models", "notes", "positive")
-        return sorted(
-            {
-                *own,
-                "ranking",
-                "record",
-                "report",
-                "rows",
-                "save",
-                "task",
-                *(["plot"] if hasattr(type(self), "plot") else []),
-            }
-        )
+        own = ("answers", "census", "estimates", "findings", "from_record", "labels", "models", "notes", "positive",
+               "ranking", "record", "report", "rows", "save", "task")  # fmt: skip
+        return sorted({*own, *(["plot"] if hasattr(type(self), "plot") else [])})
 
     def __repr__(self) -> str:
         """What it is about, in one line."""
         return f"<Comparison: {', '.join(self.models)}; {len(self)} findings>"
-
-
-def _names(finding: Finding) -> tuple[str, ...]:
-    """The words a finding can be asked for by."""
-    family = next((t.family for t in every_test() if t.name == finding.test), "")
-    also = {"recall": ("sensitivity",), "matthews_corrcoef": ("mcc",)}.get(finding.about, ())
-    return tuple(word for word in (finding.test, family, finding.about, *also) if word)
 
 
 def _classes(held: Mapping[str, Any], stated: Sequence[Label]) -> tuple[Label, ...]:
@@ -370,18 +260,87 @@ def _classes(held: Mapping[str, Any], stated: Sequence[Label]) -> tuple[Label, .
 
 
 def _held(tallies: Mapping[str, Any]) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    if "paired" in tallies:
-        out["paired"] = PairedLabels.from_json(tallies["paired"])
+    out: dict[str, Any] = {part: kind.from_json(tallies[part]) for part, kind in KINDS.items() if part in tallies}
     if "channels" in tallies:
         out["channels"] = {one["channel"]: PairedLabels.from_json(one["paired"]) for one in tallies["channels"]}
-    if "scores" in tallies:
-        out["scores"] = PairedScores.from_json(tallies["scores"])
-    if "apart" in tallies:
-        out["apart"] = Apart.from_json(tallies["apart"])
-    if "rows" in tallies:
-        out["rows"] = PerUnit.from_json(tallies["rows"])
     if "values" in tallies:
         kind = Blocks if tallies["values"]["kind"] == "paired-values" else Groups
         out["values"] = kind.from_json(tallies["values"])
     return out
+
+
+def answered(tallies: Mapping[str, Any], asked: Asked, positive: Label | None, data: Mapping[str, Any]) -> list[Answer]:
+    """Every question the tallies can answer; a test that was named goes to the values it takes."""
+    if "values" in tallies:
+        tally = tallies["values"]
+        if isinstance(tally, Groups):
+            return of_groups(tally, asked)
+        ratio = data.get("test_over_train")
+        return of_values(cast("Blocks", tally), asked, UNITS[data["per"]], test_over_train=ratio)
+    if "apart" in tallies:
+        return of_apart(tallies["apart"], asked, positive=positive)
+    if "paired" not in tallies:
+        one = of_scores(tallies["scores"], asked) if "scores" in tallies else []
+        return one + (of_rows(tallies["rows"], asked, positive=positive) if "rows" in tallies else [])
+    named = _home(asked.test)
+    if named is not None and ("scores" if named is PairedScores else "rows") not in tallies:
+        raise PlanError(
+            "test-refused", f"{asked.test} compares scores, and there are none", fix="give score=..., or leave it out"
+        )
+    free = replace(asked, test=None)
+    answers = of_labels(
+        tallies["paired"], asked if named is None else free, positive=positive, channels=tallies.get("channels")
+    )
+    if "scores" in tallies:
+        answers += of_scores(tallies["scores"], asked if named is PairedScores else free)
+    if "rows" in tallies:
+        answers += of_rows(tallies["rows"], asked if named is PerUnit else free, positive=positive)
+    return answers
+
+
+def _home(test: str | None) -> type | None:
+    """What a test that was named takes, if that is scores; None means labels, where it runs or is refused."""
+    takes = {one.takes for one in every_test() if test in (one.name, one.family)}
+    if PairedScores in takes:
+        return PairedScores
+    return PerUnit if takes == {PerUnit} else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByChannel:
+    """The tallies of every level, and the answer that they give."""
+
+    levels: Mapping[str, PairedLabels]
+    asked: Asked
+
+    @property
+    def answer(self) -> Answer:
+        """Whether one model is ahead within the channels, and as far in each."""
+        return of_channels(self.levels, self.asked)
+
+    def to_json(self) -> dict[str, Any]:
+        """As facts of a control: enough to compute the findings again."""
+        return {
+            "levels": [{"channel": name, "paired": one.to_json()} for name, one in self.levels.items()],
+            "asked": {name: getattr(self.asked, name) for name in OF_CHANNELS},
+            "findings": [one.to_json() for one in self.answer.findings],
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> ByChannel:
+        """The inverse of `to_json`; findings are computed, not read."""
+        levels = {one["channel"]: PairedLabels.from_json(one["paired"]) for one in content["levels"]}
+        return cls(levels=levels, asked=Asked(**{name: content["asked"][name] for name in OF_CHANNELS}))
+
+
+def by_channel(comparison: Comparison, given: Mapping[str, Any], channel: str) -> ByChannel:
+    """The compared models in every level of a column of their table."""
+    columns = Given(
+        channel=channel,
+        truth=given.get("truth"),
+        predicted=given.get("predicted"),
+        reading=given.get("reading"),
+        engine=given.get("engine"),
+        limits=given.get("limits"),
+    )
+    return ByChannel(levels=channels(together(given["data"], columns), comparison.labels), asked=comparison.asked)

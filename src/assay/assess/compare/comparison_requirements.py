@@ -1,26 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a comparison demands of what was given: two models, answers to every row, and what each measure reads."""
+"""What a comparison demands of what was given, and the classes that all its models agree on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from assay.assess.compare.questions.request import Asked
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed, quoted
+from assay.core.typed_labels import speller
 from assay.inference.units.class_score_units import OF_CLASSES
 from assay.measures.declare import Measure
-from assay.rows.label_types import kind_of
+from assay.rows.label_types import Classes, classes, kind_of
+from assay.rows.score_columns import ScoreColumns, labels_by_score
 from assay.rows.source import Source
 from assay.tally.labels.row_costs import Priced
 from assay.tally.paired.joint_counts import Cell, is_held, rows_of
 from assay.tally.scores.ranked_table import Ranked
+from assay.tasks.classification.settings import chosen
 
 if TYPE_CHECKING:
     from assay.assess.compare.model_columns import Paired
 
 PAIR: Final = 2
+BINARY_MEASURES: Final = ("precision", "f1", "matthews_corrcoef")
+CLASS_MEASURES: Final = ("f1_macro", "matthews_corrcoef")
+PREDICTED: Final = 'give predicted={"A": ..., "B": ...}'
+BY_CLASS: Final = 'give one column for each class: score={"A": {label: column, ...}, "B": {...}}'
+COSTS: Final = 'state it: costs={("truth", "predicted"): 5, ...} (--cost TRUTH PREDICTED NUMBER, or --costs FILE)'
 
 
 def demand_two(models: Sequence[str]) -> None:
@@ -38,36 +48,16 @@ def demand_values(
 ) -> None:
     """A measure that was asked for must have what it reads: predictions, scores of two classes or of all, costs."""
     if costs and not labels:
-        raise PlanError(
-            "comparison-needs",
-            "costs are of predictions",
-            where="costs",
-            fix='give predicted={"A": ..., "B": ...} (--predicted)',
-        )
+        raise PlanError("comparison-needs", "costs are of predictions", where="costs", fix=f"{PREDICTED} (--predicted)")
     for measure in measures or ():
-        if measure.takes is Ranked and not scores:
-            raise PlanError(
-                "comparison-needs",
-                f"{measure.title} reads scores of two classes",
-                fix='give score={"A": ..., "B": ...}',
-            )
-        if measure.takes in OF_CLASSES and not classwise:
-            raise PlanError(
-                "comparison-needs",
-                f"{measure.title} reads the scores of all classes, of three at least",
-                fix='give one column for each class: score={"A": {label: column, ...}, "B": {...}}',
-            )
-        if measure.takes is Priced and not costs:
-            raise PlanError(
-                "comparison-needs",
-                f"{measure.title} needs what each mistake costs",
-                where="costs",
-                fix='state it: costs={("truth", "predicted"): 5, ...} (--cost TRUTH PREDICTED NUMBER, or --costs FILE)',
-            )
-        if not measure.from_scores and not labels:
-            raise PlanError(
-                "comparison-needs", f"{measure.title} reads predictions", fix='give predicted={"A": ..., "B": ...}'
-            )
+        for there, takes, reads, fix in (
+            (scores, measure.takes is Ranked, "reads scores of two classes", 'give score={"A": ..., "B": ...}'),
+            (classwise, measure.takes in OF_CLASSES, "reads the scores of all classes, of three at least", BY_CLASS),
+            (costs, measure.takes is Priced, "needs what each mistake costs", COSTS),
+            (labels, not measure.from_scores, "reads predictions", PREDICTED),
+        ):
+            if takes and not there:
+                raise PlanError("comparison-needs", f"{measure.title} {reads}", fix=fix)
 
 
 def unpriced(measures: Sequence[Measure] | None) -> tuple[Measure, ...] | None:
@@ -90,7 +80,7 @@ def demand_complete(paired: Paired, cells: Mapping[Cell, int]) -> None:
             f"{counted(max(lost.values()), 'row')} {'has' if max(lost.values()) == 1 else 'have'} no label",
             where=paired.where,
             found="; ".join(f"{name}: {counted(n, 'row')}" for name, n in lost.items()),
-            fix="every model must answer every row; leave such rows out for all models before comparing",
+            fix="every model must answer every row of its test data; leave such rows out for all before comparing",
         )
 
 
@@ -126,3 +116,104 @@ def demand_holdable(source: Source, most: int, why: str, cells: Mapping[Cell, in
             known=f"{most:,} rows are held unless more are allowed",
             fix="allow as many, about 100 bytes a row: exact_scores=NUMBER (--exact-scores NUMBER)",
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """The classes as they were declared, and the measures that were asked for."""
+
+    labels: Sequence[Label] | None
+    positive: Label | None
+    measures: tuple[Measure, ...] | None
+    spelled: bool
+    """Whether labels are text that is matched to the type of the data."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreed:
+    """The classes of a comparison, and the scores of each model in their order."""
+
+    classes: Classes
+    scores: dict[str, Any] | None
+    """One column a model where there are two classes, and one for each class where there are more."""
+    classwise: bool
+
+
+def agree_on_classes(
+    truth: set[Label | None],
+    called: set[Label | None],
+    scores: dict[str, Any] | None,
+    columns: Mapping[str, ScoreColumns] | None,
+    declared: Declared,
+    *,
+    where: str,
+) -> Agreed:
+    """Settle the classes of all models from what is declared and from what the rows hold."""
+    labels, positive = declared.labels, declared.positive
+    if declared.spelled:
+        own = speller({label for label in (*truth, *called) if label is not None})
+        labels = None if labels is None else [own(label) for label in labels]
+        positive = None if positive is None else own(positive)
+        columns = {
+            model: one if one.labels is None else replace(one, labels=tuple(own(label) for label in one.labels))
+            for model, one in (columns or {}).items()
+        }
+    by_score = _scored_classes(columns, cast("set[Label]", truth | called), labels)
+    settled = classes(
+        truth=cast("set[Label]", truth),
+        predicted=cast("set[Label]", (called or truth) | {label for own in by_score.values() for label in own}),
+        declared=labels,
+        positive=positive,
+        unknown="error",
+        where=where,
+        locate=lambda *_: "",
+    )
+    if not by_score or scores is None:
+        return Agreed(classes=settled, scores=scores, classwise=False)
+    return Agreed(classes=settled, scores=_in_order(scores, by_score, settled), classwise=settled.positive is None)
+
+
+def _in_order(matrices: Mapping[str, Any], scored: Mapping[str, tuple[Label, ...]], settled: Classes) -> dict[str, Any]:
+    """The score columns of every model in the order of the classes; of two classes the one of the positive class."""
+    if settled.positive is not None:
+        return {model: matrices[model][:, own.index(settled.positive)] for model, own in scored.items()}
+    return {model: matrices[model][:, [own.index(c) for c in settled.labels]] for model, own in scored.items()}
+
+
+def fit_request(
+    asked: Asked, declared: Declared, settled: Classes, *, labels: bool, scores: bool, classwise: bool, pair: bool
+) -> Asked:
+    """Add costs and measures to a request, once the classes are known; `pair` adds the usual measures."""
+    costs = None if asked.costs is None else asked.costs.fitted(settled.labels, spelled=declared.spelled)
+    demand_values(declared.measures, labels=labels, scores=scores, classwise=classwise, costs=costs is not None)
+    measures = unpriced(declared.measures)
+    if measures is None and pair:
+        measures = chosen(BINARY_MEASURES if settled.positive is not None else CLASS_MEASURES)
+    return replace(asked, costs=costs, measures=measures or ())
+
+
+def check_one_score(settled: Classes) -> None:
+    """Check that one score a row is of two classes."""
+    if settled.positive is None:
+        raise PlanError(
+            "comparison-needs",
+            f"there is one score a row, and there are {len(settled.labels)} classes",
+            fix='give one column for each class: score={"A": {label: column, ...}, "B": {...}} '
+            "(--score LABEL=COLUMN), or compare one class against the rest",
+        )
+
+
+def _scored_classes(
+    columns: Mapping[str, ScoreColumns] | None, seen: set[Label], declared: Sequence[Label] | None
+) -> dict[str, tuple[Label, ...]]:
+    """The class of each score column, by model; all models must score the same classes."""
+    classes_by_model = {model: labels_by_score(one, seen, declared) for model, one in (columns or {}).items()}
+    if len({frozenset(own) for own in classes_by_model.values()}) > 1:
+        raise PlanError(
+            "score-columns",
+            "the models do not score the same classes",
+            where="score",
+            found="; ".join(f"{model}: {listed(own)}" for model, own in classes_by_model.items()),
+            fix="give every model one column for each class",
+        )
+    return classes_by_model

@@ -115,6 +115,22 @@ class Paired:
     notes: tuple[str, ...] = ()
     """What is to be said of the rows."""
 
+    def label_cells(self) -> dict[Cell, int]:
+        """How often each combination of truth and predictions occurs, channels put together."""
+        cells: dict[Cell, int] = {}
+        for cell, n in (self.cells or {}).items():
+            labels = cell[: len(self.models) + 1]
+            cells[labels] = cells.get(labels, 0) + n
+        return cells
+
+    def rows_and_truth(self) -> tuple[int, set[Label | None]]:
+        """The number of rows and the true labels, from cells, joint counts of scores or rows."""
+        if self.cells is not None:
+            return sum(self.cells.values()), {cell[0] for cell in self.cells}
+        if self.joint is not None:
+            return sum(self.joint.truth.values()), set(self.joint.truth)
+        return (0, set()) if self.truth is None else (len(self.truth), self.truth.seen())
+
 
 def together(data: object, given: Given) -> Paired:
     """All models in one table: a row is a row of every model."""
@@ -289,6 +305,8 @@ def named(tables: Sequence[object], data: object) -> object:
         PurePath(os.fspath(cast("str", one))).stem if file else letters[i % len(letters)]
         for i, (one, file) in enumerate(zip(tables, files, strict=True))
     ]
+    if len(set(names)) != len(names) and all(files):
+        names = [os.fspath(cast("str", one)) for one in tables]
     if len(set(names)) != len(names):
         raise PlanError(
             "role-clash",

@@ -33,14 +33,7 @@ if TYPE_CHECKING:
     from assay.rows.limits import Limits
 
 VALUE, MODEL, SUBJECT = "values", "model", "subject"
-HOW: Final = {
-    "item": "item",
-    "data set": "data set",
-    "fold": "fold",
-    "repeat": "repeat",
-    "5x2": "half",
-    "halves": "half",
-}
+OF_HALVES: Final = ("5x2", "halves")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +81,7 @@ def compare_read(given: Valued, asked: Asked) -> Comparison:
         tally, ratio = Groups.of(columns), None
         answers, rows = of_groups(tally, asked), tally.n
     else:
-        tally = Blocks.of(columns, unit=HOW[unit], lower_is_better=given.lower_is_better)
+        tally = Blocks.of(columns, unit="half" if unit in OF_HALVES else unit, lower_is_better=given.lower_is_better)
         if tally.j < PAIR:
             raise PlanError(
                 "comparison-needs",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.arguments import arrange
 from assay.assess.compare.compare import compare, compare_values
-from assay.assess.compare.questions.by_channel import ByChannel, by_channel
+from assay.assess.compare.comparison import ByChannel, by_channel
 from assay.assess.plan.checked_plan import stated
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import listed, visible

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from assay.assess.compare.questions.holm_family import stepped
 from assay.assess.decide.criteria import Criterion, Verdict, criterion, limit_shown, spoken_of
 from assay.assess.decide.decision import Judge, Needed, expanded, feasible, rows_up_to
 from assay.assess.decide.references import Paired, Subject, Unpaired
@@ -21,6 +20,7 @@ from assay.core.text import listed, quoted
 from assay.core.traits import HIGHER
 from assay.inference.estimates import Interval, real_to_json
 from assay.inference.intervals.difference_of_two import Gap
+from assay.inference.multiplicity import stepped
 from assay.inference.power import times_the_rows
 from assay.tally.base import count_to_json
 from assay.tally.scores.ranked_table import Ranked
@@ -215,7 +215,7 @@ class Contenders:
         scored = self.scores is not None and {model, other} <= set(self.scores.models)
         own = subject.label is None or subject.label == at.positive
         if scored and whole and own and subject.measure.name == "auroc":
-            from assay.inference.tests.auc_near_one import judged_areas
+            from assay.inference.tests.auc_beyond_delong import judged_areas
 
             two = self.scores.only(model, other)  # type: ignore[union-attr]
             effect = judged_areas(two, level).effect

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.compare.questions.holm_family import CORRECTIONS, stepped
 from assay.assess.decide.criteria import EVERY, EXIT, Criterion, Rule, Verdict, read
 from assay.assess.decide.group_criteria import GroupGap
 from assay.assess.decide.references import Against, Subject
@@ -23,6 +22,7 @@ from assay.core.traits import HIGHER
 from assay.core.typed_labels import speller
 from assay.inference.estimates import Interval, real_to_json
 from assay.inference.intervals.interval_choice import FACTS
+from assay.inference.multiplicity import stepped
 from assay.inference.power import LARGEST, POWER, rows_for_limit, times_the_rows
 from assay.tally.base import count_to_json
 
@@ -394,4 +394,4 @@ def feasible(rows: int, now: int, why: str) -> Needed:
     return Needed(rows=rows, now=now, why=f"{counted(rows, 'row')} (now {now:,}) would decide 4 times in 5, {why}")
 
 
-__all__ = ["CORRECTIONS", "Decision", "Decisions", "Judge", "Needed", "decide", "expanded", "feasible", "rows_up_to"]
+__all__ = ["Decision", "Decisions", "Judge", "Needed", "decide", "expanded", "feasible", "rows_up_to"]

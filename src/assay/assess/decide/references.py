@@ -12,8 +12,8 @@ from assay.core.labels import Label
 from assay.core.text import quoted
 from assay.inference.estimates import Interval
 from assay.inference.intervals.difference_of_two import Gap, mover
-from assay.inference.intervals.paired_shares import score_interval
 from assay.inference.intervals.proportion import normal_quantile
+from assay.inference.tests.mcnemar import score_interval
 from assay.measures import Measure
 from assay.tally.by_group import Grouped
 from assay.tally.contingency_tables import Outcomes
@@ -156,9 +156,9 @@ class Paired:
         return self.tally.found(a, b, label) if measure.name == "recall" else self.tally.left_out(a, b, label)
 
     def _drawn(self, measure: Measure, label: Label | None, new: Assessment) -> Gap:
-        from assay.inference.units.joint_cell_draws import Joint
+        from assay.inference.units.unit_measures import of_cells
 
-        wanted, joint = new.settings.wanted, Joint(self.tally, measure, label)
+        wanted, joint = new.settings.wanted, of_cells(self.tally, measure, label)
         effect, _ = joint.effect(wanted.level, wanted.draws, wanted.seed, stratified=False)
         if not isinstance(effect.value, (int, float)):
             return Gap(value=None, interval=None, reason=UNDEFINED)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.assess.compare.questions.by_channel import ByChannel
+from assay.assess.compare.comparison import ByChannel
 from assay.assess.decide.plan_results import comparison_digest
 from assay.assess.record.consistency_checks import BROKEN
 from assay.core.errors import AssayError

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
+from assay.inference.multiplicity import holm
 from assay.inference.resampling import SEED, stream
 from assay.tally.labels.one_vs_rest import Multiclass
 
@@ -115,12 +116,7 @@ def holm_many(p: Floats) -> Floats:
     >>> holm_many(np.array([[0.01, 0.5], [0.02, 0.01], [0.03, 0.3]])).round(2).tolist()
     [[0.03, 0.6], [0.04, 0.03], [0.04, 0.6]]
     """
-    m = len(p)
-    order = np.argsort(p, axis=0, kind="stable")
-    steps = np.take_along_axis(p, order, axis=0) * (m - np.arange(m))[:, np.newaxis]
-    corrected = np.empty_like(steps)
-    np.put_along_axis(corrected, order, np.minimum(np.maximum.accumulate(steps, axis=0), 1.0), axis=0)
-    return corrected
+    return np.stack([holm(family) for family in p.T.tolist()], axis=1)
 
 
 def fewest_to_reverse(ahead: int, behind: int) -> int | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
-from assay.inference.intervals.proportion import HALVINGS, normal_quantile, student_quantile
+from assay.inference.intervals.proportion import normal_quantile, outermost, student_quantile
 from assay.tally.scores.ranked_table import Ranked, Side
 
 if TYPE_CHECKING:
@@ -90,14 +90,10 @@ def newcombe(area: float, positives: float, negatives: float, level: float) -> t
     """
     z = normal_quantile((1 + level) / 2)
 
-    def end(inside: float, outside: float) -> float:
-        for _ in range(HALVINGS):
-            middle = (inside + outside) / 2
-            reached = abs(area - middle) <= z * math.sqrt(smooth_variance(middle, positives, negatives))
-            inside, outside = (middle, outside) if reached else (inside, middle)
-        return inside
+    def reached(other: float) -> bool:
+        return abs(area - other) <= z * math.sqrt(smooth_variance(other, positives, negatives))
 
-    return (0.0 if area == 0 else end(area, 0.0)), (1.0 if area == 1 else end(area, 1.0))
+    return (0.0 if area == 0 else outermost(area, 0.0, reached)), (1.0 if area == 1 else outermost(area, 1.0, reached))
 
 
 def area_interval(t: Ranked, area: float, level: float) -> tuple[float, float, str]:

@@ -1,15 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The difference of one measure on two samples of different rows, from the intervals of the two values."""
+"""Differences from intervals: of two samples from the intervals of both values, and p values that agree with them."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from assay.core.errors import PlanError
+from assay.core.values import Undefined
 from assay.inference.estimates import Estimate, Interval
-from assay.inference.intervals.proportion import recovered
+from assay.inference.intervals.proportion import normal_quantile, recovered
+from assay.inference.power import least_normal
+from assay.inference.tail_probabilities import CERTAIN, Tail, normal
 
+if TYPE_CHECKING:
+    from assay.inference.findings import Real
+    from assay.inference.intervals.proportion import Bounds
+
+LEAST_LEVEL = 0.75
+"""Its two-sided interval has a level of one half, below which the tails overlap."""
+NO_WIDTH = Undefined(reason="the interval has no width on that side", code="zero-variance")
 METHOD: Final = "mover"
 """Zou and Donner 2008: variances recovered from the intervals; of two Wilson ones it is Newcombe's hybrid score."""
 
@@ -51,3 +62,56 @@ def mover(new: Estimate, reference: Estimate, names: tuple[str, str] = ("this mo
         return Gap(value=None, interval=None, reason=f"{new.measure} is infinite, or an interval of it has no end")
     low, high = recovered(x, (a.low, a.high), y, (b.low, b.high))
     return Gap(value=x - y, interval=Interval(low=low, high=high, level=a.level, method=METHOD))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What an interval says: the distance in standard errors, its chance, and what could have been detected."""
+
+    statistic: Real
+    chance: Tail | Undefined
+    least: Real
+
+
+def apart_from_zero(gap: float, ends: Bounds, level: float) -> Decided:
+    """Whether a difference is none: the standard error is that of the interval on the side of zero.
+
+    >>> round(apart_from_zero(0.2, (0.0, 0.3), 0.95).chance.p, 6)
+    0.05
+    """
+    below, above = gap - ends[0], ends[1] - gap
+    z = normal_quantile((1 + level) / 2)
+    error = (below if gap > 0 else above) / z
+    statistic: Real = gap / error if error > 0 else NO_WIDTH
+    chance: Tail | Undefined = statistic if isinstance(statistic, Undefined) else normal(statistic)
+    return Decided(
+        statistic=statistic,
+        chance=chance if gap else CERTAIN,
+        least=least_normal((below + above) / 2 / z, level),
+    )
+
+
+def one_sided(level: float) -> float:
+    """The level of the two-sided interval whose ends are bounds at the level, each alone."""
+    if level < LEAST_LEVEL:
+        raise PlanError(
+            "confidence-level-range",
+            f"level = {level!r} is too low to hold an interval to a margin, which is one-sided",
+            known=f"{LEAST_LEVEL} up to, but not including, 1",
+            fix="give a share such as 0.95",
+        )
+    return 2 * level - 1
+
+
+def rooms(ahead: float, ends: Bounds, margin: float, level: float) -> tuple[Real, Real, float]:
+    """Standard errors above -margin and below +margin, and what could be detected; ends are one-sided bounds.
+
+    >>> from assay.inference.tail_probabilities import normal
+    >>> round(normal(rooms(0.0, (-0.1, 0.2), 0.1, 0.95)[0], "greater").p, 6)
+    0.05
+    """
+    z = normal_quantile(level)
+    left, right = (ahead - ends[0]) / z, (ends[1] - ahead) / z
+    above: Real = (ahead + margin) / left if left > 0 else NO_WIDTH
+    below: Real = (margin - ahead) / right if right > 0 else NO_WIDTH
+    return above, below, least_normal((ends[1] - ends[0]) / 2 / z, one_sided(level))

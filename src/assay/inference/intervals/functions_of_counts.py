@@ -6,12 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
 from assay.core.traits import HIGHER, NEITHER
-from assay.core.values import Number
+from assay.core.values import Number, Share, Value
 from assay.inference.estimates import MOST_LEVELS, Interval
 from assay.inference.intervals.proportion import fitting, koopman, of_shares
 from assay.inference.intervals.smooth_functions import (
@@ -49,6 +49,8 @@ TOGETHER: Final = 128
 NEARING: Final = 3
 """Steps towards the part of a distance that chance still explains; what it drives apart is almost linear in it."""
 RESAMPLED: Final = ("bca", "percentile")
+WEIGHTED: Final = "weighted dirichlet on cells"
+COUNTED: Final = ("auto", "dirichlet")
 RATIO: Final = "likelihood_ratio_positive"
 """The one ratio that draws cover too rarely: 92 % with three false positives in 200 rows, Koopman's score 96 %."""
 
@@ -235,6 +237,60 @@ class Classes:
     @cached_property
     def _influence(self) -> Influence:
         return Influence(self._confusion)
+
+
+class Weighted:
+    """Intervals for the values of one weighted confusion tally, from how much each cell weighs and squares of weights.
+
+    Every row is given a random weight beside its own, as in a Bayesian bootstrap over rows (Rubin 1981); a cell's share
+    in that is drawn at once from its two sums. Multiplying all weights by a number changes nothing.
+    """
+
+    def __init__(self, confusion: Confusion, wanted: Wanted, *, positive: int | None) -> None:
+        self._wanted = wanted
+        self._positive = confusion.k - 1 if positive is None else positive
+        self._draws = CellDraws(confusion, "dirichlet", wanted.seed)
+
+    def overall(self, measure: Measure, result: Value) -> Found:
+        """The interval of a value of the whole table, which is defined."""
+        place = np.array([self._positive]) if measure.takes is Binary else None
+        return self._found(measure, [cast("Share | Number", result)], place)[0]
+
+    def by_class(self, measure: Measure, results: Sequence[Share | Number], classes: list[int]) -> list[Found]:
+        """The intervals of one measure for some classes against the rest."""
+        return self._found(measure, results, np.array(classes, dtype=np.intp))
+
+    def _found(
+        self, measure: Measure, results: Sequence[Share | Number], classes: NDArray[np.intp] | None
+    ) -> list[Found]:
+        for size in self._draws.stages(self._wanted.draws):
+            blocks = self._draws.blocks(size)
+            with np.errstate(invalid="ignore"):  # weights 18 orders apart round a margin below zero: told as undefined
+                values = np.concatenate([self._values(measure, block, classes) for block in blocks], axis=-1)[:, :size]
+            ordered = Ordered(values, self._wanted.level)
+            if (ordered.error <= STEADY).all():
+                break
+        undefined = np.broadcast_to(ordered.undefined, len(results))
+        out: list[Found] = []
+        for i, result in enumerate(results):
+            notes = draws_said(size, int(undefined[i]), float(ordered.error[i]))
+            if isinstance(notes, str):
+                out.append(notes)
+                continue
+            if self._wanted.cells not in COUNTED:
+                notes += (f"{self._wanted.cells} is for counts; weighted rows are drawn",)
+            ends = float(ordered.low[i]), float(ordered.high[i])
+            out.append(built(self._wanted, measure, result.value, ends, WEIGHTED, draws=size, notes=notes))
+        return out
+
+    @staticmethod
+    def _values(measure: Measure, block: Multiclass, classes: NDArray[np.intp] | None) -> Floats:
+        """Axes (class, draw)."""
+        if classes is None:
+            return np.atleast_2d(measure.values(block))
+        whole = block.one_vs_rest()
+        tp, fp, fn, tn = (np.asarray(cell)[:, classes].T for cell in (whole.tp, whole.fp, whole.fn, whole.tn))
+        return np.atleast_2d(measure.values(Binary(tp=tp, fp=fp, fn=fn, tn=tn)))
 
 
 def built(

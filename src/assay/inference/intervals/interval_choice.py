@@ -17,7 +17,7 @@ from assay.core.errors import PlanError
 from assay.core.text import counted
 from assay.core.values import Number, Share, Undefined, exact_cells
 from assay.inference.estimates import Interval
-from assay.inference.intervals.functions_of_counts import Classes, Tables, built, is_closed
+from assay.inference.intervals.functions_of_counts import Classes, Tables, Weighted, built, is_closed
 from assay.inference.intervals.proportion import FEWEST, SHARES, fitting, of_share, of_shares
 from assay.inference.resampling import SEED
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from assay.core.labels import Label
     from assay.core.values import Value
-    from assay.inference.intervals.weighted_counts import Weighted
     from assay.measures.declare import Measure
     from assay.tally.labels.confusion import Confusion
     from assay.tally.labels.row_costs import Priced
@@ -228,8 +227,6 @@ class Uncertainty:
 
     @cached_property
     def _weighted(self) -> Weighted:
-        from assay.inference.intervals.weighted_counts import Weighted
-
         return Weighted(self._confusion, self._wanted, positive=self._positive)
 
     @cached_property

@@ -92,6 +92,14 @@ def recovered(x: float, of_x: Bounds, y: float, of_y: Bounds, correlation: float
     return x - y - added(x - of_x[0], of_y[1] - y), x - y + added(of_x[1] - x, y - of_y[0])
 
 
+def outermost(inside: float, outside: float, holds: Callable[[float], bool]) -> float:
+    """The last value on the way from one inside to one outside for which something still holds."""
+    for _ in range(HALVINGS):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if holds(middle) else (inside, middle)
+    return inside
+
+
 def clopper_pearson(successes: int, of: int, level: float) -> Bounds:
     """Clopper-Pearson interval: never covers less than its level, at the price of width.
 
@@ -99,9 +107,11 @@ def clopper_pearson(successes: int, of: int, level: float) -> Bounds:
     >>> round(low, 3), high
     (0.025, 1.0)
     """
+    from scipy.special import betaincinv
+
     tail = (1 - level) / 2
-    low = 0.0 if successes == 0 else _beta_quantile(tail, successes, of - successes + 1)
-    high = 1.0 if successes == of else 1 - _beta_quantile(tail, of - successes, successes + 1)
+    low = 0.0 if successes == 0 else float(betaincinv(successes, of - successes + 1, tail))
+    high = 1.0 if successes == of else 1 - float(betaincinv(of - successes, successes + 1, tail))
     return low, high
 
 
@@ -203,22 +213,3 @@ def _score(above: Floats, above_of: Floats, below: Floats, below_of: Floats, rat
     tiny = np.finfo(np.float64).tiny
     found: Floats = gap / np.sqrt(np.maximum(variance, tiny))
     return found
-
-
-def _beta_quantile(share: float, a: int, b: int) -> float:
-    if a + b <= FEWEST:
-        return _small_beta_quantile(share, a, b)
-    from scipy.special import betaincinv
-
-    return float(betaincinv(a, b, share))
-
-
-@lru_cache(maxsize=256)
-def _small_beta_quantile(share: float, a: int, b: int) -> float:
-    """The same by halving a binomial tail of a few terms, so that tiny tables do not wait a second for scipy."""
-    n, low, high = a + b - 1, 0.0, 1.0
-    for _ in range(HALVINGS):
-        p = (low + high) / 2
-        tail = math.fsum(math.comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(a, n + 1))
-        low, high = (p, high) if tail < share else (low, p)
-    return (low + high) / 2

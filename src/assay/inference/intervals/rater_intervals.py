@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from assay.core.values import Undefined
 from assay.inference.estimates import Interval
-from assay.inference.intervals.proportion import normal_quantile
+from assay.inference.intervals.proportion import normal_quantile, student_quantile
 from assay.measures.rater_coefficients import Agreement
 
 if TYPE_CHECKING:
@@ -30,13 +30,11 @@ def kappa_interval(agreement: Agreement, level: float) -> Found:
 
 def items_interval(agreement: Agreement, level: float) -> Found:
     """The interval of a coefficient of several annotators, by Student's distribution; or why there is none."""
-    from scipy.special import stdtrit
-
     n = agreement.items
     if n < 2:  # noqa: PLR2004
         return FEW
     return _around(
-        agreement, standard_error(agreement, raters=3), float(stdtrit(n - 1, (1 + level) / 2)), level, "gwet"
+        agreement, standard_error(agreement, raters=3), student_quantile(n - 1, (1 + level) / 2), level, "gwet"
     )
 
 

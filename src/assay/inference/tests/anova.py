@@ -16,9 +16,9 @@ from assay.core.traits import EXTENSION, TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
-from assay.inference.findings import Check, Effect, Finding, Real
+from assay.inference.findings import Check, Effect, Finding, no_number
 from assay.inference.power import least_student
-from assay.inference.tail_probabilities import CERTAIN, Tail, chi_squared, fisher_f, studentised_range
+from assay.inference.tail_probabilities import CERTAIN, chi_squared, fisher_f, studentised_range
 from assay.inference.tests.variance import equal_spread, need_groups, normality
 from assay.tally.real_values import Blocks, Exact, Groups
 
@@ -58,7 +58,6 @@ def one_way_anova(t: Groups, *, level: float = 0.95) -> Finding:
         statistic_name="F",
         df=(k - 1, n - k),
         n=n,
-        level=level,
         more=(Effect(name="omega squared", value=omega),),
         checks=(_residuals(t), equal_spread(t)),
         least=least_student(math.sqrt(float(mean_within) * 2 * k / n), n - k, level),
@@ -98,7 +97,6 @@ def welch_anova(t: Groups, *, level: float = 0.95) -> Finding:
         statistic_name="F",
         df=(k - 1, df),
         n=t.n,
-        level=level,
         checks=(_residuals(t),),
         least=least_student(worst, df, level),
     )
@@ -178,7 +176,6 @@ def tukey(t: Groups, *, level: float = 0.95) -> tuple[Finding, ...]:
                 df=(k, df),
                 models=(t.models[a], t.models[b]),
                 n=t.values[a].n + t.values[b].n,
-                level=level,
                 notes=(f"p holds for all {k * (k - 1) // 2} pairs together",),
                 least=(edge / math.sqrt(2) + 0.8416) * error * math.sqrt(2),
             )
@@ -226,7 +223,6 @@ def _repeated(t: Blocks, level: float, *, corrected: bool) -> Finding:
         statistic_name="F",
         df=df,
         n=j,
-        level=level,
         checks=(normality(Exact.of(residual.ravel()), "residuals"), *(() if corrected else (sphericity,))),
         notes=(*notes, "the difference that could have been detected is one of two means"),
         least=least_student(math.sqrt(2 * mean_error / j), df[1], level),
@@ -261,17 +257,6 @@ def _residuals(t: Groups) -> Check:
 
 def _flat(n: int, name: str, level: float, *, equal: bool) -> Finding:
     """No spread within: p = 1 where the means agree too, otherwise no number means anything."""
-    chance: Tail | Undefined = CERTAIN if equal else NO_SPREAD
-    value: Real = NO_SPREAD
-    return Finding(
-        chance=chance,
-        effect=Effect(name=name, value=value),
-        statistic=NO_SPREAD,
-        statistic_name="F",
-        n=n,
-        level=level,
-        notes=(f"{counted(n, 'value')} without any spread: the models have the same value everywhere",)
-        if equal
-        else (),
-        least=NO_SPREAD,
-    )
+    flat = no_number(name, NO_SPREAD, "F", n=n, level=level)
+    told = f"{counted(n, 'value')} without any spread: the models have the same value everywhere"
+    return flat.said(chance=CERTAIN, notes=(told,)) if equal else flat

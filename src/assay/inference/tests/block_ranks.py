@@ -17,6 +17,7 @@ from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Check, Effect, Finding
+from assay.inference.intervals.proportion import student_quantile
 from assay.inference.power import least_normal, least_student
 from assay.inference.resampling import SEED, stream
 from assay.inference.tail_probabilities import (
@@ -155,8 +156,6 @@ def nemenyi(t: Blocks, *, level: float = 0.95) -> tuple[Finding, ...]:
     spec="T-20",
 )
 def conover(t: Blocks, *, level: float = 0.95) -> tuple[Finding, ...]:
-    from scipy.special import stdtrit
-
     ranks = ranked(t)
     j, k = ranks.shape
     sums, df = ranks.sum(axis=0), (j - 1) * (k - 1)
@@ -174,7 +173,7 @@ def conover(t: Blocks, *, level: float = 0.95) -> tuple[Finding, ...]:
                 )
             )
             continue
-        reach = float(stdtrit(df, (1 + level) / 2)) * error / j
+        reach = student_quantile(df, (1 + level) / 2) * error / j
         findings.append(
             _pair(t, (x, y), student(gap / error, df), gap / j, reach, method="conover", level=level).said(
                 statistic=gap / error, statistic_name="t", df=(df,), least=least_student(error / j, df, level)
@@ -264,7 +263,6 @@ def _friedman(
         statistic_name=name,
         df=df,
         n=t.j,
-        level=level,
         counts={f"mean rank of {m}": round(float(r), 6) for m, r in zip(t.models, means, strict=True)},
         checks=(
             Check(
@@ -307,5 +305,4 @@ def _pair(
         statistic_name="difference of mean ranks",
         models=(t.models[a], t.models[b]),
         n=t.j,
-        level=level,
     )

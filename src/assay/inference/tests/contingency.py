@@ -14,7 +14,7 @@ from assay.core.traits import TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
-from assay.inference.findings import Check, Effect, Finding, Real
+from assay.inference.findings import Check, Effect, Finding, Real, no_number
 from assay.inference.intervals.proportion import wilson
 from assay.inference.power import least_chi_squared, least_normal
 from assay.inference.resampling import SEED, stream
@@ -66,7 +66,6 @@ def chi_squared_association(t: Table, *, level: float = 0.95) -> Finding:
         statistic_name="chi-squared",
         df=(df,),
         n=t.n,
-        level=level,
         more=(_bounded(unbiased, value, df, n * shape, level),),
         checks=(_large_enough(expected),),
         least=min(1.0, least_chi_squared(df, t.n, level) / math.sqrt(shape)),
@@ -133,7 +132,6 @@ def chi_squared_fit(t: Table, *, level: float = 0.95) -> Finding:
         statistic_name="chi-squared",
         df=(df,),
         n=int(seen.sum()),
-        level=level,
         checks=(_large_enough(expected),),
         least=least_chi_squared(df, int(seen.sum()), level),
     )
@@ -170,7 +168,6 @@ def fisher_exact(t: Table, *, level: float = 0.95) -> Finding:
         statistic=float(a),
         statistic_name="count of the first cell",
         n=t.n,
-        level=level,
         more=(Effect(name="odds ratio, of the sample", value=sample),),
         least=_two_shares_least(a + b, c + d, (a + c) / t.n, level),
         notes=("the difference that could have been detected is one of shares",),
@@ -212,7 +209,6 @@ def fisher_monte_carlo(t: Table, *, level: float = 0.95, draws: int = TABLES, se
         statistic=observed,
         statistic_name="log chance of the table, up to a constant",
         n=t.n,
-        level=level,
         notes=(f"{draws:,} random tables with the same margins, seed {seed}; p = (1 + as rare) / (1 + drawn)",),
         least=min(
             1.0,
@@ -255,7 +251,6 @@ def two_shares(t: Table, *, level: float = 0.95) -> Finding:
         statistic=z,
         statistic_name="z",
         n=t.n,
-        level=level,
         checks=(_large_enough(expected),),
         least=_two_shares_least(first, second, pooled, level),
     )
@@ -276,9 +271,7 @@ def exact_binomial(t: Successes, *, level: float = 0.95) -> Finding:
     name = f"share minus {t.against:g}"
     if not t.n:
         lost = Undefined(reason="there are no rows", code="n=0")
-        return Finding(
-            chance=lost, effect=Effect(name=name, value=lost), statistic=lost, statistic_name="successes", level=level
-        )
+        return no_number(name, lost, "successes", level=level, least=None)
     below = float(bdtr(t.successes, t.n, t.against))
     above = float(bdtrc(t.successes - 1, t.n, t.against)) if t.successes else 1.0
     p = min(1.0, 2 * min(below, above))
@@ -291,7 +284,6 @@ def exact_binomial(t: Successes, *, level: float = 0.95) -> Finding:
         statistic=float(t.successes),
         statistic_name="successes",
         n=t.n,
-        level=level,
         least=least_normal(error, level),
     )
 
@@ -337,13 +329,5 @@ def _two_shares_least(first: int, second: int, pooled: float, level: float) -> R
 
 
 def _no_table(t: Table, level: float, effect: str, name: str) -> Finding:
-    return Finding(
-        chance=CERTAIN,
-        effect=Effect(name=effect, value=EMPTY_MARGIN),
-        statistic=EMPTY_MARGIN,
-        statistic_name=name,
-        n=t.n,
-        level=level,
-        notes=(f"{counted(t.n, 'row')} with one level of a factor show no association",),
-        least=EMPTY_MARGIN,
-    )
+    notes = (f"{counted(t.n, 'row')} with one level of a factor show no association",)
+    return no_number(effect, EMPTY_MARGIN, name, chance=CERTAIN, n=t.n, level=level, notes=notes)

@@ -18,7 +18,7 @@ from assay.core.traits import RAINIO, TS4213, Source
 from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
-from assay.inference.findings import Effect, Finding, Real
+from assay.inference.findings import Effect, Finding, Real, no_number
 from assay.inference.intervals.auc import ROUNDING, Areas, area_ends, freedom
 from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.power import least_normal
@@ -122,7 +122,6 @@ def pair(roc_areas: Areas, a: int, b: int, level: float, alternative: Alternativ
         about="auroc",
         models=models,
         n=roc_areas.m + roc_areas.n,
-        level=level,
         alternative=alternative,
         counts={"positives": roc_areas.m, "negatives": roc_areas.n},
         more=tuple(area_effect(roc_areas, i, level) for i in (a, b)),
@@ -161,7 +160,6 @@ def many(roc_areas: Areas, level: float) -> Finding:
         df=(rank,),
         about="auroc",
         n=roc_areas.m + roc_areas.n,
-        level=level,
         counts={"positives": roc_areas.m, "negatives": roc_areas.n},
         more=tuple(area_effect(roc_areas, i, level) for i in range(k)),
         notes=(*roc_areas.notes, *prevalence_told(roc_areas)),
@@ -304,17 +302,10 @@ def too_few(t: PairedScores) -> Undefined | None:
 
 def undefined_areas(t: PairedScores, lost: Undefined, name: str, level: float) -> Finding:
     """The finding where a class has fewer than two rows."""
-    return Finding(
-        chance=lost,
-        effect=Effect(name="difference of the areas", value=lost),
-        statistic=lost,
-        statistic_name=name,
-        about="auroc",
-        models=t.models,
-        n=t.m + t.n,
-        level=level,
-        counts={"positives": t.m, "negatives": t.n},
-    )
+    return no_number(
+        "difference of the areas", lost, name, about="auroc", models=t.models, n=t.m + t.n, level=level,
+        counts={"positives": t.m, "negatives": t.n}, least=None,
+    )  # fmt: skip
 
 
 def in_order(scores: Floats) -> tuple[Whole, Whole | None]:

@@ -13,7 +13,7 @@ from assay.core.traits import EXTENSION, TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
-from assay.inference.findings import Check, Effect, Finding
+from assay.inference.findings import Check, Effect, Finding, no_number
 from assay.inference.power import least_normal
 from assay.inference.tail_probabilities import CERTAIN, chi_squared, normal
 from assay.tally.real_values import Groups
@@ -40,16 +40,8 @@ def kruskal_wallis(t: Groups, *, level: float = 0.95) -> Finding:
     n, k = t.n, len(t.values)
     spare = 1 - ties / (n**3 - n) if n > 1 else 0.0
     if not spare:
-        return Finding(
-            chance=CERTAIN,
-            effect=Effect(name="epsilon squared", value=0.0),
-            statistic=TIED,
-            statistic_name="H",
-            n=n,
-            level=level,
-            notes=("all values are equal",),
-            least=TIED,
-        )
+        none = Effect(name="epsilon squared", value=0.0)
+        return no_number(none.name, TIED, "H", chance=CERTAIN, effect=none, n=n, level=level, notes=(TIED.reason,))
     h = (12 / (n * (n + 1)) * math.fsum(float(r.sum()) ** 2 / len(r) for r in ranks) - 3 * (n + 1)) / spare
     h = max(h, 0.0)
     small = min(t.sizes) < 5  # noqa: PLR2004  the usual floor of the chi-squared form
@@ -60,7 +52,6 @@ def kruskal_wallis(t: Groups, *, level: float = 0.95) -> Finding:
         statistic_name="H",
         df=(k - 1,),
         n=n,
-        level=level,
         checks=(Check(assumes="five values in every group", holds=not small, seen=f"smallest group {min(t.sizes)}"),),
         notes=(
             "a difference in spread alone also makes it significant",
@@ -98,7 +89,6 @@ def dunn(t: Groups, *, level: float = 0.95) -> tuple[Finding, ...]:
                 statistic_name="z",
                 models=(t.models[a], t.models[b]),
                 n=t.n,
-                level=level,
                 least=least_normal(error, level) if error else TIED,
             )
         )

@@ -17,15 +17,15 @@ from assay.inference.declare import significance
 from assay.inference.estimates import Estimate, Interval
 from assay.inference.findings import Effect, Finding, Real
 from assay.inference.intervals.auc import Areas, near_an_end
-from assay.inference.intervals.difference_of_two import mover
+from assay.inference.intervals.difference_of_two import apart_from_zero, mover
 from assay.inference.intervals.interval_choice import Found, Uncertainty, Wanted
+from assay.inference.intervals.proportion import student_quantile
 from assay.inference.intervals.score_intervals import ScoreUncertainty
 from assay.inference.power import least_student
 from assay.inference.resampling import SEED
 from assay.inference.tail_probabilities import CERTAIN, student
 from assay.inference.tests.delong import area_effect, areas
 from assay.inference.units.class_score_units import OF_CLASSES, class_tally
-from assay.inference.units.p_from_interval import apart_from_zero
 from assay.measures.declare import Measure, parse
 from assay.tally.labels.one_vs_rest import Binary
 from assay.tally.labels.row_costs import Priced
@@ -73,9 +73,7 @@ def delong_unpaired(t: Apart, *, level: float = 0.95) -> Finding:
         return _finding(t, level, chance=chance, effect=effect, statistic=undefined, statistic_name="t", more=more,
                         counts=counts, least=undefined)  # fmt: skip
     df = error**4 / sum(part**2 / (n - 1) for part, n in zip(parts, sizes, strict=True))
-    from scipy.special import stdtrit
-
-    reach = float(stdtrit(df, (1 + level) / 2)) * error
+    reach = student_quantile(df, (1 + level) / 2) * error
     ends = Interval(low=max(gap - reach, -1.0), high=min(gap + reach, 1.0), level=level, method="delong, unpaired")
     return _finding(
         t,

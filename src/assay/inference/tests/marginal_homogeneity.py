@@ -54,7 +54,6 @@ def cochran_q(t: Patterns, *, level: float = 0.95) -> Finding:
         statistic_name="Q",
         df=(k - 1,),
         n=t.n,
-        level=level,
         counts={**{f"{name} right": x for name, x in zip(t.models, right, strict=True)}, "rows in dispute": dispute},
         checks=(
             Check(
@@ -132,7 +131,6 @@ def _labels(t: Calls, value: float, df: int, level: float) -> Finding:
         statistic_name="chi-squared",
         df=(df,),
         n=n,
-        level=level,
         counts={"called differently": n - int(np.trace(rows))},
         notes=("the models call every row the same",) if n and not df else (),
         least=min(1.0, least_chi_squared(df, n, level) * math.sqrt((n - np.trace(rows)) / n)) if df else lost,

@@ -13,7 +13,7 @@ from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, Real
-from assay.inference.intervals.proportion import clopper_pearson, wilson
+from assay.inference.intervals.proportion import clopper_pearson, normal_quantile, outermost, recovered, wilson
 from assay.inference.power import least_disagreement
 from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, binomial, chi_squared, mid_binomial, normal
 from assay.tally.contingency_tables import Channels, Outcomes
@@ -110,7 +110,7 @@ def paired_shares(t: Outcomes, *, level: float = 0.95, alternative: Alternative 
     source=(TS4213("5.3.8"), EXTENSION),
     spec="T-34",
 )
-def channel_heterogeneity(t: Channels, *, level: float = 0.95) -> Finding:
+def channel_heterogeneity(t: Channels, *, level: float = 0.95) -> Finding:  # noqa: ARG001  the finding is told at it
     used = {name: one for name, one in t.by.items() if one.disagree}
     spread = [(one.only_a - one.only_b) / one.n for one in t.by.values() if one.n]
     effect = Effect(
@@ -148,7 +148,6 @@ def channel_heterogeneity(t: Channels, *, level: float = 0.95) -> Finding:
         statistic_name="chi-squared",
         df=(max(len(used) - 1, 0),),
         n=sum(one.n for one in t.by.values()),
-        level=level,
         counts=counts,
         notes=notes,
         least=Undefined(reason="it depends on how the rows spread over the channels", code="design"),
@@ -167,17 +166,12 @@ def newcombe(t: Outcomes, level: float) -> tuple[float, float]:
     [0.017, 0.094]
     """
     n, a, b = t.n, t.both + t.only_a, t.both + t.only_b
-    (low_a, high_a), (low_b, high_b) = wilson(a, n, level), wilson(b, n, level)
     margins = a * (n - a) * b * (n - b)
     product = t.both * t.neither - t.only_a * t.only_b
     corrected = max(product - n / 2, 0.0) if product > 0 else float(product)
     phi = corrected / math.sqrt(margins) if margins else 0.0
-    share_a, share_b = a / n, b / n
-    down_a, up_a, down_b, up_b = share_a - low_a, high_a - share_a, share_b - low_b, high_b - share_b
-    below = math.sqrt(max(down_a**2 - 2 * phi * down_a * up_b + up_b**2, 0.0))
-    above = math.sqrt(max(up_a**2 - 2 * phi * up_a * down_b + down_b**2, 0.0))
-    middle = (t.only_a - t.only_b) / n
-    return max(middle - below, -1.0), min(middle + above, 1.0)
+    low, high = recovered(a / n, wilson(a, n, level), b / n, wilson(b, n, level), phi)
+    return max(low, -1.0), min(high, 1.0)
 
 
 def difference(t: Outcomes, level: float) -> Effect:
@@ -227,7 +221,6 @@ def _finding(
         df=df,
         about=t.about,
         n=t.n,
-        level=level,
         alternative=alternative,
         counts=t.counts,
         more=(odds(t, level),),
@@ -239,3 +232,38 @@ def _finding(
 def test_outcomes(t: Outcomes, level: float) -> Finding:
     """McNemar's test in its default form, mid-p."""
     return mcnemar_midp(t, level=level).said(chosen=f"{t.among}: {t.disagree:,} disagree; the mid-p form is used")
+
+
+def tango(t: Outcomes, gap: float) -> Real:
+    """How many standard errors the difference lies above an assumed one, whose chances are fitted to the rows.
+
+    >>> round(tango(Outcomes(both=43, only_a=0, only_b=1, neither=0), -0.1), 2)
+    1.71
+    """
+    n, b, c = t.n, t.only_a, t.only_b
+    if not n:
+        return Undefined(reason="there are no rows", code="n=0")
+    # b - c has mean n gap and variance n (2 q + gap - gap^2), q the fitted chance that only B is right.
+    middle, last = -b - c + (2 * n - b + c) * gap, -c * gap * (1 - gap)
+    q = (math.sqrt(max(middle * middle - 8 * n * last, 0.0)) - middle) / (4 * n)
+    variance = n * (2 * q + gap * (1 - gap))
+    if variance <= 0:
+        return Undefined(reason="the difference has no variance", code="zero-variance")
+    return (b - c - n * gap) / math.sqrt(variance)
+
+
+def score_interval(t: Outcomes, level: float) -> tuple[float, float]:
+    """Tango's interval of the difference: the gaps that the score test does not reject; wide where nothing is disputed.
+
+    >>> low, high = score_interval(Outcomes(both=43, only_a=0, only_b=1, neither=0), 0.95)
+    >>> round(low, 4), round(high, 4)
+    (-0.1181, 0.0594)
+    """
+    z, seen = normal_quantile((1 + level) / 2), (t.only_a - t.only_b) / t.n
+
+    def reached(gap: float, edge: float) -> float:
+        found = tango(t, gap)
+        return math.copysign(math.inf, seen - gap) if isinstance(found, Undefined) else found - edge
+
+    low = outermost(seen, -1.0, lambda gap: reached(gap, z) <= 0)
+    return low, outermost(seen, 1.0, lambda gap: reached(gap, -z) >= 0)

@@ -13,7 +13,8 @@ from assay.core.traits import EXTENSION, RAINIO, TS4213, Source
 from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
-from assay.inference.findings import Effect, Finding, Real
+from assay.inference.findings import Effect, Finding, Real, no_number
+from assay.inference.intervals.proportion import student_quantile
 from assay.inference.power import least_student
 from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, fisher_f, student
 from assay.inference.tests.variance import equal_spread, normality
@@ -73,7 +74,7 @@ def half_sample_t(t: Halved, *, level: float = 0.95, alternative: Alternative = 
     name = f"mean of {t.models[0]} minus {t.models[1]}"
     gap, values = float(t.whole), 1 + 2 * t.splits
     if not t.variance:
-        return degenerate(name, gap, values, level, NO_DIFFERENCE)
+        return degenerate(name, gap, values, NO_DIFFERENCE)
     error = math.sqrt(t.variance)
     found = _by_student(name, gap, error, t.splits, values, level=level, alternative=alternative)
     return found.said(notes=(f"standard error from {t.splits} splits into halves, which share no rows",))
@@ -152,7 +153,7 @@ def welch_t(t: Groups, *, level: float = 0.95, alternative: Alternative = "two-s
     gap, error = float(a.mean - b.mean), math.sqrt(sum(parts))
     checks = (*(normality(one, f"values of {name_}") for one, name_ in zip(t.values, t.models, strict=True)),)
     if not error:
-        return degenerate(name, gap, a.n + b.n, level, "no group has any spread")
+        return degenerate(name, gap, a.n + b.n, "no group has any spread")
     df = sum(parts) ** 2 / sum(part**2 / (one.n - 1) for part, one in zip(parts, (a, b), strict=True))
     pooled = math.sqrt(float((a.squares + b.squares) / (a.n + b.n - 2)))
     more = (Effect(name="Cohen's d", value=gap / pooled),) if pooled else ()
@@ -175,7 +176,7 @@ def _student(
         return _too_few(name, "t", gap.n, level, f"{unit}s")
     mean, variance = float(gap.mean), gap.variance
     if not variance:
-        return degenerate(name, mean, gap.n, level, NO_DIFFERENCE)
+        return degenerate(name, mean, gap.n, NO_DIFFERENCE)
     error = math.sqrt(float(variance * scale))
     found = _by_student(name, mean, error, gap.n - 1, gap.n, level=level, alternative=alternative)
     return found.said(
@@ -195,7 +196,6 @@ def _by_student(
         statistic_name="t",
         df=(df,),
         n=n,
-        level=level,
         alternative=alternative,
         least=least_student(error, df, level),
     )
@@ -203,9 +203,7 @@ def _by_student(
 
 def student_effect(name: str, value: float, error: float, df: float, level: float) -> Effect:
     """A value plus and minus quantiles of Student's distribution."""
-    from scipy.special import stdtrit
-
-    reach = float(stdtrit(df, (1 + level) / 2)) * error
+    reach = student_quantile(df, (1 + level) / 2) * error
     interval = Interval(low=value - reach, high=value + reach, level=level, method="student t")
     return Effect(name=name, value=value, interval=interval)
 
@@ -226,11 +224,9 @@ def _flat_chance(ten: list[Fraction]) -> Tail | Undefined:
 def _five(
     t: FiveByTwo, chance: Tail | Undefined, statistic: Real, name: str, *, df: tuple[float, ...], level: float
 ) -> Finding:
-    from scipy.special import stdtrit
-
     ten = [x for run in t.difference for x in run]
     mean, error = float(sum(ten) / len(ten)), math.sqrt(_spreads(t) / 5)
-    reach = float(stdtrit(5, (1 + level) / 2)) * error
+    reach = student_quantile(5, (1 + level) / 2) * error
     interval = Interval(low=mean - reach, high=mean + reach, level=level, method="5x2 cv t")
     title = f"mean of {t.models[0]} minus {t.models[1]}"
     return Finding(
@@ -242,19 +238,16 @@ def _five(
         statistic_name=name,
         df=df,
         n=len(ten),
-        level=level,
         least=least_student(error, 5, level) if error else CONSTANT,
     )
 
 
 def _too_few(name: str, statistic: str, n: int, level: float, what: str) -> Finding:
     lost = Undefined(reason=f"only {counted(n, 'value')} in {what}; two are needed", code="too-few")
-    return Finding(
-        chance=lost, effect=Effect(name=name, value=lost), statistic=lost, statistic_name=statistic, n=n, level=level
-    )
+    return no_number(name, lost, statistic, n=n, level=level, least=None)
 
 
-def degenerate(name: str, mean: float, n: int, level: float, same: str) -> Finding:
+def degenerate(name: str, mean: float, n: int, same: str) -> Finding:
     """No spread: p = 1 where there is no difference either, otherwise no number means anything."""
     chance = CONSTANT if mean else CERTAIN
     return Finding(
@@ -264,7 +257,6 @@ def degenerate(name: str, mean: float, n: int, level: float, same: str) -> Findi
         statistic_name="t",
         df=(n - 1,),
         n=n,
-        level=level,
         notes=(same,) if not mean else (),
         least=CONSTANT,
     )

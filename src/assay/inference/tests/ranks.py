@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -13,7 +15,7 @@ from assay.core.traits import RAINIO, TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
-from assay.inference.findings import Check, Effect, Finding, Real
+from assay.inference.findings import Check, Effect, Finding, Real, no_number
 from assay.inference.intervals.proportion import clopper_pearson, normal_quantile
 from assay.inference.power import least_normal, least_student
 from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, binomial, normal
@@ -36,33 +38,31 @@ WASTE: Final = math.sqrt(math.pi / 3)
 """How much larger a difference must be than for a t test on normal values."""
 
 
-@significance(
-    title="Wilcoxon signed-rank test",
+_wilcoxon_form = partial(
+    significance,
     family="wilcoxon",
-    also=("signed-rank test",),
-    asks="are the differences between A and B spread evenly around zero?",
     null="differences are symmetric about 0",
     effect="Hodges-Lehmann median of the differences",
     assumes=("pairs are independent", "differences are symmetric"),
     never=RESAMPLED,
     source=(TS4213("7.6"), RAINIO("Wilcoxon test")),
     spec="T-11",
+)
+
+
+@_wilcoxon_form(
+    title="Wilcoxon signed-rank test",
+    also=("signed-rank test",),
+    asks="are the differences between A and B spread evenly around zero?",
     errata=("E-TS-15", "E-RAI-05", "E-RAI-18"),
 )
 def wilcoxon(t: Pairs, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
     return _signed_rank(t, level, alternative, pratt=False)
 
 
-@significance(
+@_wilcoxon_form(
     title="Wilcoxon signed-rank test, zeros ranked (Pratt)",
-    family="wilcoxon",
     asks="are the differences between A and B spread evenly around zero, counting ties as small differences?",
-    null="differences are symmetric about 0",
-    effect="Hodges-Lehmann median of the differences",
-    assumes=("pairs are independent", "differences are symmetric"),
-    never=RESAMPLED,
-    source=(TS4213("7.6"), RAINIO("Wilcoxon test")),
-    spec="T-11",
     errata=("E-TS-15",),
 )
 def wilcoxon_pratt(t: Pairs, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
@@ -96,7 +96,6 @@ def sign_test(t: Pairs, *, level: float = 0.95, alternative: Alternative = "two-
         statistic=float(wins),
         statistic_name="wins",
         n=t.n,
-        level=level,
         alternative=alternative,
         counts=counts,
         notes=(f"{counted(ties, 'tie')} left out",) if ties else (),
@@ -130,17 +129,8 @@ def mann_whitney(t: Groups, *, level: float = 0.95, alternative: Alternative = "
     area = u / (len(a) * len(b))
     name = f"chance that {t.models[0]} is above {t.models[1]}, ties half"
     if len(np.unique(ranks)) == 1:
-        lost = Undefined(reason="all values are equal", code="all-tied")
-        return Finding(
-            chance=CERTAIN,
-            effect=Effect(name=name, value=0.5),
-            statistic=lost,
-            statistic_name="U",
-            n=t.n,
-            level=level,
-            notes=("all values are equal",),
-            least=lost,
-        )
+        lost, even = Undefined(reason="all values are equal", code="all-tied"), Effect(name=name, value=0.5)
+        return no_number(name, lost, "U", chance=CERTAIN, effect=even, n=t.n, level=level, notes=(lost.reason,))
     _, times = np.unique(ranks, return_counts=True)
     ties = float((times**3 - times).sum())
     variance = len(a) * len(b) / 12 * (t.n + 1 - ties / (t.n * (t.n - 1)))
@@ -155,7 +145,6 @@ def mann_whitney(t: Groups, *, level: float = 0.95, alternative: Alternative = "
         statistic=u,
         statistic_name="U",
         n=t.n,
-        level=level,
         alternative=alternative,
         notes=(f"null distribution: {form}",),
         least=min(0.5, least_normal(math.sqrt(variance) / (len(a) * len(b)), level)),
@@ -195,7 +184,6 @@ def _signed_rank(t: Pairs, level: float, alternative: Alternative, *, pratt: boo
         statistic=min(plus, minus) / 2,
         statistic_name="T",
         n=t.n,
-        level=level,
         alternative=alternative,
         counts=counts,
         more=(Effect(name="matched-pairs rank-biserial correlation", value=(plus - minus) / (plus + minus)),),
@@ -223,15 +211,20 @@ def _places(gap: Exact, signs: Whole, *, keep_zeros: bool) -> Floats:
 
 def _counted_out(doubled: Whole, plus: int, alternative: Alternative) -> Tail:
     """The chance of so extreme a sum of the ranks with a plus, each sign as likely as not; all sums are counted."""
-    ways = np.zeros(int(doubled.sum()) + 1, dtype=np.int64)
-    ways[0] = 1
-    for rank in doubled.tolist():
-        ways[rank:] += ways[: len(ways) - rank].copy()
-    total = 1 << len(doubled)
+    ways, total = _ways(doubled.tolist()), 1 << len(doubled)
     low, high = int(ways[: plus + 1].sum()), int(ways[plus:].sum())
     if alternative == "two-sided":
         return Tail.of(min(1.0, 2 * min(low, high) / total))
     return Tail.of((high if alternative == "greater" else low) / total)
+
+
+def _ways(ranks: Sequence[int]) -> Whole:
+    """In how many ways some of the ranks add up to each sum."""
+    ways = np.zeros(sum(ranks) + 1, dtype=np.int64)
+    ways[0] = 1
+    for rank in ranks:
+        ways[rank:] += ways[: len(ways) - rank].copy()
+    return ways
 
 
 def _hodges_lehmann(name: str, gap: Exact, signs: Whole, level: float) -> Effect:
@@ -256,11 +249,7 @@ def _cut(n: int, level: float) -> int:
     """How many of the smallest Walsh averages lie outside the interval; below 0 where none would be enough."""
     tail = (1 - level) / 2
     if n <= EXACT:
-        ways = np.zeros(n * (n + 1) // 2 + 1, dtype=np.int64)
-        ways[0] = 1
-        for rank in range(1, n + 1):
-            ways[rank:] += ways[: len(ways) - rank].copy()
-        below = np.cumsum(ways) / float(1 << n)
+        below = np.cumsum(_ways(range(1, n + 1))) / float(1 << n)
         return int(np.searchsorted(below, tail, side="right")) - 1
     spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
     return max(0, math.floor(n * (n + 1) / 4 - normal_quantile((1 + level) / 2) * spread))
@@ -304,16 +293,9 @@ def _least(gap: Exact, level: float) -> Real:
 
 
 def _all_zero(t: Pairs, name: str, statistic: str, level: float, counts: dict[str, int]) -> Finding:
-    return Finding(
-        chance=CERTAIN,
-        effect=Effect(name=name, value=0.0, no_interval="all differences are zero")
-        if statistic == "T"
-        else Effect(name=name, value=ALL_ZERO),
-        statistic=ALL_ZERO,
-        statistic_name=statistic,
-        n=t.n,
-        level=level,
-        counts=counts,
+    finding = no_number(
+        name, ALL_ZERO, statistic, chance=CERTAIN, n=t.n, level=level, counts=counts,
         notes=("the models have the same value everywhere",),
-        least=ALL_ZERO,
-    )
+    )  # fmt: skip
+    none = Effect(name=name, value=0.0, no_interval="all differences are zero")
+    return finding.said(effect=none) if statistic == "T" else finding

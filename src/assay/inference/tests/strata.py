@@ -13,7 +13,7 @@ from assay.core.traits import EXTENSION, TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
-from assay.inference.findings import Check, Effect, Finding
+from assay.inference.findings import Check, Effect, Finding, no_number
 from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.power import least_normal
 from assay.inference.tail_probabilities import CERTAIN, chi_squared
@@ -45,17 +45,9 @@ def cochran_mantel_haenszel(t: Strata, *, level: float = 0.95) -> Finding:
     name = "common odds ratio (Mantel-Haenszel)"
     total = sum(table.n for table in t.tables.values())
     if not variance:
-        return Finding(
-            chance=CERTAIN,
-            effect=Effect(name=name, value=EMPTY_MARGIN),
-            statistic=EMPTY_MARGIN,
-            statistic_name="chi-squared",
-            df=(1,),
-            n=total,
-            level=level,
-            notes=("no stratum has two levels of both factors",),
-            least=Undefined(reason="no stratum has two levels of both factors", code="zero-margin"),
-        )
+        lost = Undefined(reason="no stratum has two levels of both factors", code="zero-margin")
+        known = {"chance": CERTAIN, "df": (1,), "n": total, "level": level, "notes": (lost.reason,), "least": lost}
+        return no_number(name, EMPTY_MARGIN, "chi-squared", **known)
     effect = Effect(name=name, value=top / under if under else math.inf, no_interval="a zero in every stratum")
     error = math.inf
     if top and under:
@@ -77,7 +69,6 @@ def cochran_mantel_haenszel(t: Strata, *, level: float = 0.95) -> Finding:
         statistic_name="chi-squared",
         df=(1,),
         n=total,
-        level=level,
         checks=(_breslow_day(cells, top / under if under else math.inf, level),),
         least=math.exp(least_normal(error, level))
         if math.isfinite(error)

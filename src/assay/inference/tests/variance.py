@@ -13,7 +13,8 @@ from assay.core.traits import EXTENSION, RAINIO
 from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
-from assay.inference.findings import Check, Effect, Finding
+from assay.inference.findings import Check, Effect, Finding, no_number
+from assay.inference.intervals.proportion import student_quantile
 from assay.inference.tail_probabilities import CERTAIN, Tail, chi_squared, fisher_f, student
 from assay.tally.real_values import Exact, Groups, Pairs, Sample
 
@@ -60,7 +61,6 @@ def variance_f(t: Groups, *, level: float = 0.95) -> Finding:
         statistic_name="F",
         df=(above, below),
         n=t.n,
-        level=level,
         checks=checks,
         least=DESIGN,
     )
@@ -86,7 +86,7 @@ def bartlett(t: Groups, *, level: float = 0.95) -> Finding:
     top = df * math.log(pooled) - sum((one.n - 1) * math.log(v) for one, v in zip(t.values, variances, strict=True))
     under = 1 + (sum(1 / (one.n - 1) for one in t.values) - 1 / df) / (3 * (k - 1))
     value = max(top / under, 0.0)
-    return _spread(t, chi_squared(value, k - 1), value, "chi-squared", df=(k - 1,), level=level, shapes=True)
+    return _spread(t, chi_squared(value, k - 1), value, "chi-squared", df=(k - 1,), shapes=True)
 
 
 @significance(
@@ -144,7 +144,7 @@ def pitman_morgan(t: Pairs, *, level: float = 0.95) -> Finding:
         lost = Undefined(reason="the values of the models lie on one line", code="zero-variance")
         return _flat(name, "t", n, level).said(chance=lost, statistic=lost, notes=())
     value = float(a - b) * math.sqrt(df) / (2 * math.sqrt(free))
-    reach = _line(level, df, free, float(a * b))
+    reach = 1 + 2 * student_quantile(df, (1 + level) / 2) ** 2 * free / float(a * b) / df  # half of F + 1/F at the ends
     low, high = ratio / (reach + math.sqrt(reach**2 - 1)), ratio * (reach + math.sqrt(reach**2 - 1))
     return Finding(
         chance=student(value, df),
@@ -155,7 +155,6 @@ def pitman_morgan(t: Pairs, *, level: float = 0.95) -> Finding:
         statistic_name="t",
         df=(df,),
         n=n,
-        level=level,
         checks=tuple(normality(one, f"values of {m}") for one, m in zip((t.a, t.b), t.models, strict=True)),
         least=DESIGN,
     )
@@ -178,9 +177,7 @@ def shapiro_wilk(t: Sample, *, level: float = 0.95) -> Finding:
     if not SHAPE_LEAST <= n <= SHAPE_MOST or not t.values.squares:
         reason = "all values are equal" if SHAPE_LEAST <= n <= SHAPE_MOST else f"{n:,} values; 3 to 5,000 are needed"
         lost = Undefined(reason=reason, code="too-few" if n < SHAPE_LEAST else "zero-variance")
-        return Finding(
-            chance=lost, effect=Effect(name=name, value=lost), statistic=lost, statistic_name=name, n=n, level=level
-        )
+        return no_number(name, lost, name, n=n, level=level, least=None)
     scipy_result = shapiro(t.values.floats())
     return Finding(
         chance=Tail.of(max(float(scipy_result.pvalue), 1e-19)),  # Royston's fit has no figures below
@@ -188,7 +185,6 @@ def shapiro_wilk(t: Sample, *, level: float = 0.95) -> Finding:
         statistic=float(scipy_result.statistic),
         statistic_name=name,
         n=n,
-        level=level,
         notes=("with so few values a pass proves nothing",) if n < FEW else (),
         least=Undefined(reason="shapes other than normal have no one size", code="design"),
     )
@@ -215,14 +211,6 @@ def equal_spread(t: Groups) -> Check:
     return Check(assumes="the groups scatter alike", holds=held, seen=f"Brown-Forsythe {found.p_shown}")
 
 
-def _line(level: float, df: float, free: float, both: float) -> float:
-    """Half of F + 1/F at the end of the interval: |t| reaches its quantile there."""
-    from scipy.special import stdtrit
-
-    edge = float(stdtrit(df, (1 + level) / 2))
-    return 1 + 2 * edge**2 * free / both / df
-
-
 def _from_centre(t: Groups, centres: list[float], level: float) -> Finding:
     away = [np.abs(x - c) for x, c in zip(t.arrays(), centres, strict=True)]
     k, n = len(away), t.n
@@ -233,12 +221,10 @@ def _from_centre(t: Groups, centres: list[float], level: float) -> Finding:
     if n <= k or not within:
         return _flat("largest over smallest variance", "F", n, level)
     value = (between / (k - 1)) / (within / (n - k))
-    return _spread(t, fisher_f(value, k - 1, n - k), value, "F", df=(k - 1, n - k), level=level, shapes=False)
+    return _spread(t, fisher_f(value, k - 1, n - k), value, "F", df=(k - 1, n - k), shapes=False)
 
 
-def _spread(
-    t: Groups, chance: Tail, value: float, name: str, *, df: tuple[float, ...], level: float, shapes: bool
-) -> Finding:
+def _spread(t: Groups, chance: Tail, value: float, name: str, *, df: tuple[float, ...], shapes: bool) -> Finding:
     variances = [float(one.variance) for one in t.values if one.n > 1]
     size = max(variances) / min(variances) if min(variances) else math.inf
     checks = [normality(one, f"values of {m}") for one, m in zip(t.values, t.models, strict=True)] if shapes else []
@@ -249,23 +235,13 @@ def _spread(
         statistic_name=name,
         df=df,
         n=t.n,
-        level=level,
         checks=tuple(checks),
         least=DESIGN,
     )
 
 
 def _flat(name: str, statistic: str, n: int, level: float) -> Finding:
-    return Finding(
-        chance=CERTAIN,
-        effect=Effect(name=name, value=NO_SPREAD),
-        statistic=NO_SPREAD,
-        statistic_name=statistic,
-        n=n,
-        level=level,
-        notes=(ALL_SAME,),
-        least=NO_SPREAD,
-    )
+    return no_number(name, NO_SPREAD, statistic, chance=CERTAIN, n=n, level=level, notes=(ALL_SAME,))
 
 
 def need_groups(t: Groups, least: int, most: int | None = None) -> None:

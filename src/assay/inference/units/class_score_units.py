@@ -15,11 +15,11 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.text import counted
+from assay.inference.units.judgement import PAIR, Units
 from assay.inference.units.unit_measures import (
     FEWER,
     NEIGHBOURHOODS,
-    PAIR,
-    Units,
+    demand_pair,
     disputed_units,
     grouped,
     midranks,
@@ -72,8 +72,7 @@ def of_classes(t: PerUnit, measure: Measure) -> Units:
             f"{measure.title} reads the scores of all classes",
             fix='give one column for each class: score={"A": {label: column, ...}, "B": {...}}',
         )
-    if len(t.models) != PAIR:
-        raise PlanError("test-needs", f"this test takes two models, not {len(t.models)}", fix="use t.only(a, b)")
+    demand_pair(t.models)
     if measure.given.get("undefined", "propagate") != "propagate":
         raise PlanError(
             "comparison-needs",

@@ -8,7 +8,6 @@ the divided cells; other values take Student's t on the scale of the measure.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -19,7 +18,7 @@ from assay.core.text import counted
 from assay.inference.estimates import Interval
 from assay.inference.intervals.proportion import normal_quantile, of_shares
 from assay.inference.resampling import stream
-from assay.inference.unit_intervals import FEW, FEWEST, scale_of, student_quantile
+from assay.inference.unit_intervals import FEWEST, jackknife_ends, note_few, scale_of, student_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,8 +79,8 @@ class Clustered:
         """The design effect widened for few units, and how it is told."""
         effect, units = self.design_effect(), int(self.informative.sum())
         wide = (student_quantile((1 + level) / 2, self.degrees()) / normal_quantile((1 + level) / 2)) ** 2
-        notes = (f"only {counted(units, 'unit')}: the interval may be too narrow",) if units < FEW else ()
-        return effect * wide, f"by unit, {counted(units, 'unit')}, design effect {effect:.3g}", notes
+        told = f"by unit, {counted(units, 'unit')}, design effect {effect:.3g}"
+        return effect * wide, told, note_few(units)
 
 
 def share_interval(case: Clustered, top: float, of: float, level: float) -> Interval | str:
@@ -118,19 +117,9 @@ def jackknife_t(case: Clustered, level: float) -> Interval | str:
     if (why := case.refusal()) is not None:
         return why
     scale = scale_of(case.measure)
-    known = case.without_unit[np.isfinite(case.without_unit)]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        centre, moved = float(scale.to(np.array([case.value]))[0]), scale.to(known)
-    if not (math.isfinite(centre) and np.isfinite(moved).all()):
-        return "the value, or that without one unit, is at an end of its range"
-    count = len(moved)
-    error = math.sqrt((count - 1) / count * float(((moved - centre) ** 2).sum()))
-    if not error:
-        return "no unit differs from the others, so the spread is unknown"
-    reach = student_quantile((1 + level) / 2, case.degrees()) * error
-    units = int(case.informative.sum())
-    notes = (f"only {counted(units, 'unit')}: the interval may be too narrow",) if units < FEW else ()
-    return Interval(
-        low=scale.back(centre - reach), high=scale.back(centre + reach), level=level,
-        method=f"jackknife by unit, {counted(units, 'unit')}, {scale.name} scale, Student's t", notes=notes,
-    )  # fmt: skip
+    known, units = case.without_unit[np.isfinite(case.without_unit)], int(case.informative.sum())
+    ends = jackknife_ends(scale, case.value, known, case.degrees(), level)
+    if isinstance(ends, str):
+        return ends
+    method = f"jackknife by unit, {counted(units, 'unit')}, {scale.name} scale, Student's t"
+    return Interval(low=ends[0], high=ends[1], level=level, method=method, notes=note_few(units))

@@ -22,6 +22,7 @@ from assay.inference.findings import Effect, Finding
 from assay.inference.intervals.interval_choice import Uncertainty, Wanted
 from assay.inference.intervals.mean_cost import score_ends, worth
 from assay.inference.resampling import SEED
+from assay.inference.units.judgement import Units
 from assay.inference.units.permutation_and_bootstrap import (
     DRAWS,
     FEW_UNITS,
@@ -32,14 +33,14 @@ from assay.inference.units.permutation_and_bootstrap import (
     by_error,
     by_swaps,
 )
-from assay.inference.units.unit_measures import PAIR, Units, disputed_units, grouped
+from assay.inference.units.unit_measures import demand_pair, disputed_units, grouped
 from assay.measures.declare import parse
 from assay.tally.labels.row_costs import Priced
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.per_unit import PerUnit
 
 if TYPE_CHECKING:
-    from assay.core.arrays import Floats, Whole
+    from assay.core.arrays import Floats
     from assay.core.values import Number
 
 Costs: TypeAlias = Mapping[tuple[Label, Label], float]
@@ -115,15 +116,14 @@ def priced_units(t: PairedLabels | PerUnit, costs: Costs) -> CostUnits:
     """What the answers of two models cost, unit by unit."""
     from scipy.sparse import csr_array
 
-    if len(t.models) != PAIR:
-        raise PlanError("test-needs", f"this test takes two models, not {len(t.models)}", fix="use t.only(a, b)")
-    truth, calls, weight, subject = _columns(t)
+    demand_pair(t.models)
+    rows = t.per_unit() if isinstance(t, PairedLabels) else t
+    if rows.calls is None:
+        raise PlanError("comparison-needs", "costs are of predictions", fix='give predicted={"A": ..., "B": ...}')
+    truth, calls, weight, subject = rows.truth, rows.calls, rows.amount, rows.subject
     price = np.array([[float(costs[a, b]) for b in t.labels] for a in t.labels])
     paid = price[truth, calls[0]], price[truth, calls[1]]
-    if isinstance(t, PairedLabels):
-        unit, count, strata = np.arange(len(truth)), t.count, truth
-    else:
-        unit, count, strata = grouped(np.stack([truth, *calls]), subject, t.weight, t.times)
+    unit, count, strata = grouped(np.stack([truth, *calls]), subject, rows.weight, rows.times)
     kept = unit >= 0
     shape = (int(unit.max()) + 1, 2)
     at = np.concatenate([unit[kept], unit[kept]])
@@ -131,34 +131,22 @@ def priced_units(t: PairedLabels | PerUnit, costs: Costs) -> CostUnits:
     adds = tuple(
         csr_array((np.concatenate([(weight * one)[kept], weight[kept]]), (at, column)), shape=shape) for one in paid
     )
-    times = t.count if isinstance(t, PairedLabels) else t.entries
-    rows = weight * (times if subject is None else 1)
-    disputed = disputed_units(calls[0] != calls[1], subject, times)
+    heavy = weight * (rows.entries if subject is None else 1)
     cost_units = CostUnits(
         measure=parse(MEASURE),
         models=t.models,
-        exact=(_mean(paid[0], rows), _mean(paid[1], rows)),
+        exact=(_mean(paid[0], heavy), _mean(paid[1], heavy)),
         adds=cast("tuple[Any, Any]", adds),
         count=count,
-        disputed=disputed,
+        disputed=disputed_units(calls[0] != calls[1], subject, rows.entries),
         strata=strata,
         value=_ratio,
         method="rows" if subject is None else "subjects",
     )
     if subject is None:
-        squares = None if isinstance(t, PairedLabels) or t.weight is None else weight * weight * times
-        cost_units.by_value = by_value(price, paid[0] - paid[1], rows, squares)
+        squares = None if rows.weight is None else weight * weight * rows.entries
+        cost_units.by_value = by_value(price, paid[0] - paid[1], heavy, squares)
     return cost_units
-
-
-def _columns(t: PairedLabels | PerUnit) -> tuple[Whole, tuple[Whole, Whole], Floats, Whole | None]:
-    """Truth, calls and weight of every cell or row, and the subjects."""
-    if isinstance(t, PairedLabels):
-        a, b = (t.calls_of(model) for model in t.models)
-        return t.truth, (a, b), np.ones(len(t.truth)), None
-    if t.calls is None:
-        raise PlanError("comparison-needs", "costs are of predictions", fix='give predicted={"A": ..., "B": ...}')
-    return t.truth, (t.calls[0], t.calls[1]), t.amount, t.subject
 
 
 def by_value(price: Floats, gap: Floats, rows: Floats, squares: Floats | None) -> tuple[Floats, Floats]:

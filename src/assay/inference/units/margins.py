@@ -22,19 +22,17 @@ from assay.core.values import Share, Undefined
 from assay.inference.declare import Significance, tabled
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, Real
-from assay.inference.intervals.difference_of_two import mover
+from assay.inference.intervals.difference_of_two import mover, one_sided, rooms
 from assay.inference.intervals.interval_choice import Wanted
-from assay.inference.intervals.paired_shares import tango
 from assay.inference.power import least_normal, least_student
 from assay.inference.tail_probabilities import Tail, normal, student
-from assay.inference.tests.auc_near_one import SOURCE as OF_BOTH_AREAS
-from assay.inference.tests.auc_near_one import added_ends, area_difference
+from assay.inference.tests.auc_beyond_delong import SOURCE as OF_BOTH_AREAS
+from assay.inference.tests.auc_beyond_delong import added_ends, area_difference
 from assay.inference.tests.delong import areas, delong, too_few
 from assay.inference.tests.independent_models import PAIR, apart_difference, estimate
-from assay.inference.tests.mcnemar import difference, mcnemar_exact
+from assay.inference.tests.mcnemar import difference, mcnemar_exact, tango
 from assay.inference.tests.means import paired_t, student_effect
 from assay.inference.units.class_score_units import judged_rows
-from assay.inference.units.p_from_interval import one_sided, rooms
 from assay.inference.units.permutation_and_bootstrap import subject_permutation, unit_z
 from assay.measures.declare import Measure, parse
 from assay.tally.contingency_tables import Outcomes
@@ -118,6 +116,24 @@ def _margin_of(measure: Measure, margin: float) -> float:
     return checked_margin(margin, 1.0 if measure.gives is Share else math.inf)
 
 
+def _no_standing(plain: Finding, why: Undefined) -> Standing:
+    return Standing(plain=plain, above=why, below=why, least=why)
+
+
+def _by_error(plain: Finding, ahead: float, size: float, error: float, df: float | None = None) -> Standing:
+    """From a standard error: normal, or Student's with the degrees of freedom that it is known by."""
+    level = one_sided(plain.level)
+    least = least_normal(error, level) if df is None else least_student(error, df, level)
+    tail = UPPER if df is None else partial(student, df=df, alternative="greater")
+    return Standing(plain=plain, above=(ahead + size) / error, below=(size - ahead) / error, least=least, tail=tail)
+
+
+def _by_ends(plain: Finding, ahead: float, ends: tuple[float, float], size: float) -> Standing:
+    """From one-sided bounds of the difference."""
+    above, below, least = rooms(ahead, ends, size, plain.level)
+    return Standing(plain=plain, above=above, below=below, least=least)
+
+
 def _shares(t: Outcomes, margin: float, *, level: float) -> Standing:
     size, error = checked_margin(margin, 1.0), math.sqrt(t.disagree) / t.n if t.n else 0.0
     below = tango(t, size)
@@ -139,14 +155,7 @@ def _means(t: Pairs, margin: float, *, level: float) -> Standing:
     if isinstance(plain.statistic, Undefined):
         lost = [_constant(t.n, inside=inside) for inside in (mean > -size, -size < mean < size)]
         return Standing(plain=plain, above=lost[0], below=lost[1], least=plain.least)
-    df, error = t.n - 1, math.sqrt(float(t.difference.variance / t.n))
-    return Standing(
-        plain=plain,
-        above=(mean + size) / error,
-        below=(size - mean) / error,
-        tail=partial(student, df=df, alternative="greater"),
-        least=least_student(error, df, one_sided(level)),
-    )
+    return _by_error(plain, mean, size, math.sqrt(float(t.difference.variance / t.n)), t.n - 1)
 
 
 def _constant(n: int, *, inside: bool) -> Undefined:
@@ -160,22 +169,17 @@ def _areas(t: PairedScores, margin: float, *, level: float) -> Standing:
     lost = too_few(t)
     gap, variance = (0.0, 0.0) if lost else areas(t).gap(0, 1)
     if not variance:
-        lost = lost or Undefined(reason="the difference of the areas has no variance", code="zero-variance")
-        return Standing(plain=plain, above=lost, below=lost, least=lost)
-    error = math.sqrt(variance)
-    least = least_normal(error, one_sided(level))
-    return Standing(plain=plain, above=(gap + size) / error, below=(size - gap) / error, least=least)
+        flat = Undefined(reason="the difference of the areas has no variance", code="zero-variance")
+        return _no_standing(plain, lost or flat)
+    return _by_error(plain, gap, size, math.sqrt(variance))
 
 
 def _near_perfect_areas(t: PairedScores, margin: float, *, level: float) -> Standing:
     size, plain = checked_margin(margin, 1.0), area_difference(t, level=level)
     gap = plain.effect.value
     if isinstance(gap, Undefined) or plain.effect.interval is None:
-        lost = gap if isinstance(gap, Undefined) else plain.statistic
-        return Standing(plain=plain, above=lost, below=lost, least=lost)
-    ends = added_ends(areas(t), 0, 1, one_sided(level))
-    above, below, least = rooms(gap, ends, size, level)
-    return Standing(plain=plain, above=above, below=below, least=least)
+        return _no_standing(plain, gap if isinstance(gap, Undefined) else cast("Undefined", plain.statistic))
+    return _by_ends(plain, gap, added_ends(areas(t), 0, 1, one_sided(level)), size)
 
 
 def _units(
@@ -187,30 +191,20 @@ def _units(
     size, df, drawn = _margin_of(judged.measure, margin), t.units - 1, judged.affordable(draws)
     effect, spread = judged.effect(level, draws, seed, stratified=stratified)
     gap = effect.value
-    lost = gap if isinstance(gap, Undefined) else ONE_UNIT if not df else None
-    lost = UNVARIED if lost is None and not spread and effect.interval is None else lost
     plain = Finding(
         chance=UNVARIED, effect=effect, statistic=UNVARIED, statistic_name="t", about=judged.measure.title,
         models=judged.models, n=t.n, level=level,
     )  # fmt: skip
-    if lost is not None or isinstance(gap, Undefined):
-        why = lost or UNVARIED
-        return Standing(plain=plain, above=why, below=why, least=why)
+    if isinstance(gap, Undefined) or not df or (not spread and effect.interval is None):
+        return _no_standing(plain, gap if isinstance(gap, Undefined) else UNVARIED if df else ONE_UNIT)
     near = judged.added(one_sided(level), drawn, seed, stratified=stratified)
     if near is not None:  # higher is better
-        above, below, least = rooms(gap, (near.low, near.high), size, level)
-        return Standing(plain=plain.said(statistic_name="z"), above=above, below=below, least=least)
+        return _by_ends(plain.said(statistic_name="z"), gap, (near.low, near.high), size)
     around = cast("Interval", student_effect(effect.name, gap, spread, df, level).interval)
     ends = replace(around, method=f"t, spread of {judged.method} drawn", draws=drawn, seed=seed)
     shown = Effect(name=effect.name, value=gap, interval=ends, share=effect.share)
     ahead = -gap if judged.measure.better is LOWER else gap
-    return Standing(
-        plain=plain.said(effect=shown, df=(float(df),)),
-        above=(ahead + size) / spread,
-        below=(size - ahead) / spread,
-        tail=partial(student, df=df, alternative="greater"),
-        least=least_student(spread, df, one_sided(level)),
-    )
+    return _by_error(plain.said(effect=shown, df=(float(df),)), ahead, size, spread, df)
 
 
 def _very_many_units(
@@ -219,14 +213,11 @@ def _very_many_units(
     """The spread is the linearised standard error."""
     wanted = parse(measure) if isinstance(measure, str) else measure
     size, plain = _margin_of(wanted, margin), unit_z(t, measure=wanted, positive=positive, level=level)
-    gap, ends = plain.effect.value, plain.effect.interval
-    if isinstance(gap, Undefined) or ends is None:
-        lost = plain.statistic if isinstance(plain.statistic, Undefined) else UNVARIED
-        return Standing(plain=plain, above=lost, below=lost, least=lost)
+    gap = plain.effect.value
+    if isinstance(gap, Undefined) or plain.effect.interval is None:
+        return _no_standing(plain, plain.statistic if isinstance(plain.statistic, Undefined) else UNVARIED)
     error, _ = judged_rows(t, wanted, positive).linearised()
-    ahead = -gap if wanted.better is LOWER else gap
-    least = least_normal(error, one_sided(level))
-    return Standing(plain=plain, above=(ahead + size) / error, below=(size - ahead) / error, least=least)
+    return _by_error(plain, -gap if wanted.better is LOWER else gap, size, error)
 
 
 def _apart(
@@ -239,13 +230,11 @@ def _apart(
     a, b = (estimate(t, i, asked, positive, bounds) for i in range(PAIR))
     gap = mover(a, b, (t.models[0], t.models[1]))
     if gap.value is None or gap.interval is None:
-        lost = plain.chance if isinstance(plain.chance, Undefined) else Undefined(reason=gap.reason or "no interval")
-        return Standing(plain=plain, above=lost, below=lost, least=lost)
-    ahead, ends = gap.value, (gap.interval.low, gap.interval.high)
-    if asked.better is LOWER:
-        ahead, ends = -ahead, (-ends[1], -ends[0])
-    above, below, least = rooms(ahead, ends, size, level)
-    return Standing(plain=plain, above=above, below=below, least=least)
+        why = Undefined(reason=gap.reason or "no interval")
+        return _no_standing(plain, plain.chance if isinstance(plain.chance, Undefined) else why)
+    low, high = gap.interval.low, gap.interval.high
+    lower = asked.better is LOWER
+    return _by_ends(plain, -gap.value if lower else gap.value, (-high, -low) if lower else (low, high), size)
 
 
 DIFFERENCES: Final = (

@@ -21,15 +21,14 @@ from assay.core.traits import EXTENSION, Source
 from assay.core.values import Undefined
 from assay.inference.declare import Significance, significance, tabled
 from assay.inference.estimates import Interval
-from assay.inference.findings import Effect, Finding
+from assay.inference.findings import Effect, Finding, no_number
 from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.power import least_normal
 from assay.inference.resampling import SEED, stream
 from assay.inference.tail_probabilities import CERTAIN, Tail, normal
 from assay.inference.units.class_score_units import judged_rows
-from assay.inference.units.joint_cell_draws import Joint
-from assay.inference.units.judgement import HELD, NO_SPREAD, SAME, Judged
-from assay.inference.units.unit_measures import Units, of_scores
+from assay.inference.units.judgement import ALIKE, HELD, NO_SPREAD, SAME, Units
+from assay.inference.units.unit_measures import CELLS, of_cells, of_scores
 from assay.measures.declare import Measure
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
@@ -54,7 +53,7 @@ MOST_ITEMS: Final = 1 << 24
 """Random numbers for items, which unlike cells grow with the rows; beyond, the normal form is used."""
 RESAMPLED: Final = Source("Efron and Tibshirani 1993", "chapters 14 and 15")
 BY_SUBJECT: Final = "on several rows of one subject: swap or resample subjects"
-ALIKE: Final = Undefined(reason="the models answer every row alike", code="no-discordant-pairs")
+UNDISPUTED: Final = Undefined(reason=ALIKE, code="no-discordant-pairs")
 UNMOVED: Final = Undefined(reason=NO_SPREAD, code="zero-variance")
 
 
@@ -66,7 +65,7 @@ OF_A_MEASURE: Final = {"measure": "accuracy", "positive": None, **RESAMPLING}
 def _tested(
     t: PairedLabels | PerUnit | PairedScores,
     *,
-    judged: Callable[..., Judged],
+    judged: Callable[..., Units],
     by: Callable[..., Finding],
     what: str,
     measure: Measure | str,
@@ -81,7 +80,7 @@ def _tested(
 def _declared(
     name: str,
     takes: type,
-    judged: Callable[..., Judged],
+    judged: Callable[..., Units],
     by: Callable[..., Finding] | None = None,
     *,
     what: str = "rows",
@@ -142,24 +141,23 @@ class Ways:
     """What the answers are called that are swapped."""
 
 
-def by_swaps(judged: Judged, n: int, ways: Ways) -> Finding:
+def by_swaps(judged: Units, n: int, ways: Ways) -> Finding:
     """The finding whose chance comes from random swaps."""
-    draws = judged.affordable(ways.draws)
-    return _judged(judged, n, replace(ways, draws=draws), lambda: _swapped(judged, draws, ways.seed, ways.what))
+    return _judged(judged, n, ways, _swapped)
 
 
-def _by_draws(judged: Judged, n: int, ways: Ways) -> Finding:
-    draws = judged.affordable(ways.draws)
+def _by_draws(judged: Units, n: int, ways: Ways) -> Finding:
+    return _judged(judged, n, ways, _redrawn)
 
-    def drawn() -> tuple[Tail, tuple[str, ...]]:
-        values = judged.resampled(draws, ways.seed, stratified=ways.stratified)
-        lost = int(np.isnan(values).sum())
-        # Undefined draws count against a difference, on both sides.
-        sides = [int((side & ~np.isnan(values)).sum()) + lost for side in (values <= SAME, values >= -SAME)]
-        chance = Tail.of(min(1.0, 2 * (1 + min(sides)) / (1 + draws))) if judged.disputed else CERTAIN
-        return chance, (f"{draws:,} draws of the joint cells, seed {ways.seed}; twice the smaller side, one added",)
 
-    return _judged(judged, n, replace(ways, draws=draws), drawn)
+def _redrawn(judged: Units, ways: Ways) -> tuple[Tail, tuple[str, ...]]:
+    """How often draws of the joint cells bring a difference on the other side of zero."""
+    values = judged.resampled(ways.draws, ways.seed, stratified=ways.stratified)
+    lost = int(np.isnan(values).sum())
+    # Undefined draws count against a difference, on both sides.
+    sides = [int((side & ~np.isnan(values)).sum()) + lost for side in (values <= SAME, values >= -SAME)]
+    chance = Tail.of(min(1.0, 2 * (1 + min(sides)) / (1 + ways.draws))) if judged.disputed else CERTAIN
+    return chance, (f"{ways.draws:,} draws of the joint cells, seed {ways.seed}; twice the smaller side, one added",)
 
 
 def by_error(judged: Units, n: int, ways: Ways) -> Finding:
@@ -176,15 +174,14 @@ def by_error(judged: Units, n: int, ways: Ways) -> Finding:
         ends = Interval(low=low, high=high, level=ways.level, method=f"normal, linearised error over {judged.method}")
     note = f"large-sample z over {int(judged.count.sum()):,} {judged.method}; linearised standard error {error:.3g}"
     return Finding(
-        chance=CERTAIN if why is ALIKE else why or normal((a - b) / error),
+        chance=CERTAIN if why is UNDISPUTED else why or normal((a - b) / error),
         effect=Effect(name=judged.name, value=a - b, share=judged.share, interval=None if why else ends,
                       no_interval=why.reason if why else None),
-        statistic=0.0 if why is ALIKE else why or (a - b) / error,
+        statistic=0.0 if why is UNDISPUTED else why or (a - b) / error,
         statistic_name="z",
         about=judged.measure.title,
         models=judged.models,
         n=n,
-        level=ways.level,
         counts={f"{judged.method} answered differently": judged.disputed, judged.method: int(judged.count.sum())},
         more=alone(judged.measure, judged.models, (a, b)),
         notes=(why.reason if why else note,),
@@ -195,7 +192,7 @@ def by_error(judged: Units, n: int, ways: Ways) -> Finding:
 def _unfit(judged: Units, error: float, rests_on: float) -> Undefined | None:
     """Why the normal distribution does not describe a difference, if it does not."""
     if not judged.disputed:
-        return ALIKE
+        return UNDISPUTED
     if not error > 0:  # also where a slope is undefined
         return Undefined(reason="the difference has no variance", code="zero-variance")
     if rests_on >= RESTS_ON:
@@ -205,14 +202,15 @@ def _unfit(judged: Units, error: float, rests_on: float) -> Undefined | None:
     return Undefined(reason=told, code="too-few")
 
 
-def _judged(judged: Judged, n: int, ways: Ways, judge: Callable[[], tuple[Tail, tuple[str, ...]]]) -> Finding:
-    """The finding: the difference with its interval, and its chance as judged."""
+def _judged(judged: Units, n: int, ways: Ways, judge: Callable[[Units, Ways], tuple[Tail, tuple[str, ...]]]) -> Finding:
+    """The finding: the difference with its interval, and its chance as judged by as many draws as are affordable."""
+    ways = replace(ways, draws=judged.affordable(ways.draws))
     a, b = judged.values()
     if math.isnan(a - b):
         return _undefined(judged, n, ways.level)
     effect, spread = judged.effect(ways.level, ways.draws, ways.seed, stratified=ways.stratified)
-    chance, notes = judge()
-    count_label = "rows called differently" if isinstance(judged, Joint) else f"{ways.what} answered differently"
+    chance, notes = judge(judged, ways)
+    count_label = "rows called differently" if judged.method == CELLS else f"{ways.what} answered differently"
     return Finding(
         chance=chance,
         effect=effect,
@@ -221,11 +219,10 @@ def _judged(judged: Judged, n: int, ways: Ways, judge: Callable[[], tuple[Tail, 
         about=judged.measure.title,
         models=judged.models,
         n=n,
-        level=ways.level,
         counts={count_label: judged.disputed} | ({} if ways.what == "rows" else {ways.what: len(judged.count)}),
-        more=() if isinstance(judged, Joint) else alone(judged.measure, judged.models, judged.values()),
+        more=() if judged.method == CELLS else alone(judged.measure, judged.models, judged.values()),
         notes=notes,
-        least=least_normal(spread, ways.level) if spread else UNMOVED if judged.disputed else ALIKE,
+        least=least_normal(spread, ways.level) if spread else UNMOVED if judged.disputed else UNDISPUTED,
     )
 
 
@@ -243,39 +240,31 @@ def without_value(measure: Measure, models: tuple[str, ...], values: tuple[float
     return Undefined(reason=f"{told} is undefined here")
 
 
-def _undefined(judged: Judged, n: int, level: float) -> Finding:
+def _undefined(judged: Units, n: int, level: float) -> Finding:
     """The finding where a model has no value."""
-    reason = without_value(judged.measure, judged.models, judged.values())
-    return Finding(
-        chance=reason,
-        effect=Effect(name=judged.name, value=reason),
-        statistic=reason,
-        statistic_name="difference",
-        about=judged.measure.title,
-        models=judged.models,
-        n=n,
-        level=level,
-    )
+    why = without_value(judged.measure, judged.models, judged.values())
+    about = {"about": judged.measure.title, "models": judged.models, "n": n, "level": level, "least": None}
+    return no_number(judged.name, why, "difference", **about)
 
 
-def _swapped(judged: Judged, draws: int, seed: int, what: str) -> tuple[Tail, tuple[str, ...]]:
+def _swapped(judged: Units, ways: Ways) -> tuple[Tail, tuple[str, ...]]:
     """How often random swaps of the answers bring as large a difference."""
     if not judged.disputed:
-        return CERTAIN, (judged.alike,)
-    gaps = np.abs(judged.swapped(draws, seed))
+        return CERTAIN, (ALIKE,)
+    gaps = np.abs(judged.swapped(ways.draws, ways.seed))
     lost = int(np.isnan(gaps).sum())
     far = int((np.isnan(gaps) | (gaps >= abs(judged.centre) - SAME)).sum())
-    of = "the answers" if what == "rows" else f"the answers on whole {what}"
-    notes = [f"{draws:,} random swaps of {of}, seed {seed}; p = (1 + as far) / (1 + drawn)"]
+    of = "the answers" if ways.what == "rows" else f"the answers on whole {ways.what}"
+    notes = [f"{ways.draws:,} random swaps of {of}, seed {ways.seed}; p = (1 + as far) / (1 + drawn)"]
     if lost:
         notes.append(f"{counted(lost, 'swap')} left the measure undefined and count against a difference")
-    return Tail.of((1 + far) / (1 + draws)), tuple(notes)
+    return Tail.of((1 + far) / (1 + ways.draws)), tuple(notes)
 
 
 paired_permutation = _declared(
     "paired_permutation",
     PairedLabels,
-    Joint,
+    of_cells,
     parameters={**OF_A_MEASURE, "measure": "f1"},
     title="Paired permutation test of any measure",
     asks="is a measure of A and B equal, judged by swapping their answers row by row?",
@@ -286,7 +275,7 @@ paired_permutation = _declared(
 paired_bootstrap = _declared(
     "paired_bootstrap",
     PairedLabels,
-    Joint,
+    of_cells,
     _by_draws,
     parameters={**OF_A_MEASURE, "measure": "f1"},
     title="Paired bootstrap test of any measure",

@@ -23,6 +23,7 @@ from assay.tally.base import (
 )
 from assay.tally.contingency_tables import Calls, Outcomes, Patterns
 from assay.tally.labels.confusion import DENSE, Confusion
+from assay.tally.paired.per_unit import PerUnit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,6 +106,13 @@ class PairedLabels(Digested):
         np.add.at(sums, inverse.ravel(), self.count)
         return PairedLabels(labels=self.labels, models=models, codes=distinct_codes, count=sums)
 
+    def per_unit(self) -> PerUnit:
+        """The same rows, each of them a unit; rows alike are one entry."""
+        return PerUnit(
+            models=self.models, labels=self.labels, truth=self.truth, calls=self.codes[:, 1:].T, scores=None,
+            subject=None, weight=None, times=self.count,
+        )  # fmt: skip
+
     def outcomes(self, a: str, b: str) -> Outcomes:
         """Who is right, over all rows."""
         truth = self.truth
@@ -156,21 +164,6 @@ class PairedLabels(Digested):
         full = np.zeros((k, k), dtype=np.int64)
         np.add.at(full, (self.calls_of(a), self.calls_of(b)), self.count)
         return Calls(rows=tuple(map(tuple, full.tolist())), labels=self.labels, models=(a, b))
-
-    def __add__(self, other: PairedLabels) -> PairedLabels:
-        """Both tallies together: equal to counting the rows of both at once."""
-        if self.models != other.models or {type(x) for x in self.labels} != {type(x) for x in other.labels}:
-            raise PlanError(
-                "tally-mismatch",
-                "the two tallies are of different models or kinds of label",
-                found=f"{listed(self.models)} and {listed(other.models)}",
-                fix="count both with the same models, in the same order, and labels of one type",
-            )
-        labels = self.labels if self.labels == other.labels else in_order({*self.labels, *other.labels})
-        cells = self.cells()
-        for cell, n in other.cells().items():
-            cells[cell] = cells.get(cell, 0) + n
-        return PairedLabels.from_cells(cells, models=self.models, labels=labels)
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

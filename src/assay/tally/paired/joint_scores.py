@@ -6,15 +6,14 @@ Very many rows are held as cells: rows whose rounded scores agree in every model
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
-from assay.core.errors import OutOfRange, PlanError, UnpairedRows
-from assay.core.text import counted, listed, quoted
+from assay.core.errors import OutOfRange, UnpairedRows
+from assay.core.text import counted, quoted
 from assay.tally.base import (
     VERSION,
     Digested,
@@ -29,7 +28,8 @@ from assay.tally.base import (
     unpacked_steps,
     unpacked_whole,
 )
-from assay.tally.scores.rounded_scores import describe_rounding, round_scores
+from assay.tally.paired.per_unit import PerUnit
+from assay.tally.scores.rounded_scores import describe_rounding
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,15 +76,6 @@ class PairedScores(Digested):
         sides, counts = zip(*(_gather_cells(scores[:, at], times[at]) for at in (positive, ~positive)), strict=True)
         return cls(models=tuple(models), positives=sides[0], negatives=sides[1], times=counts, bits=bits)
 
-    def rounded(self, bits: int) -> PairedScores:
-        """The same rows as cells of rounded scores."""
-        rows = np.concatenate([self.positives, self.negatives], axis=1)
-        rounded_scores = np.stack([round_scores(row, bits, probability=is_probability(row)) for row in rows])
-        times = self.counts()
-        return PairedScores.of_cells(
-            self.models, rounded_scores, np.arange(rows.shape[1]) < self.positives.shape[1], np.concatenate(times), bits
-        )
-
     @property
     def m(self) -> int:
         """How many rows are positive."""
@@ -110,46 +101,19 @@ class PairedScores(Digested):
         times = None if self.times is None else self.times[::-1]
         return replace(self, positives=self.negatives, negatives=self.positives, times=times, shared={})
 
+    def per_unit(self) -> PerUnit:
+        """The same rows, each of them a unit; the positives are class 1."""
+        truth = (np.arange(self.m + self.n) < self.m).astype(np.int64)
+        scores = np.concatenate([self.positives, self.negatives], axis=1)
+        return PerUnit(
+            models=self.models, labels=(0, 1), truth=truth, calls=None, scores=scores, subject=None, weight=None
+        )
+
     def counts(self) -> tuple[Whole, Whole]:
         """How many rows each column of `positives` and of `negatives` stands for."""
         if self.times is not None:
             return self.times
         return np.ones(self.m, dtype=np.int64), np.ones(self.n, dtype=np.int64)
-
-    def __add__(self, other: PairedScores) -> PairedScores:
-        """Both tallies together."""
-        if self.models != other.models:
-            raise PlanError(
-                "tally-mismatch",
-                "the two tallies are of different models",
-                found=f"{listed(self.models)} and {listed(other.models)}",
-                fix="count both with the same models in the same order",
-            )
-        if self.bits != other.bits:
-            raise PlanError(
-                "tally-mismatch",
-                "the scores of the two tallies were rounded differently",
-                found=f"{self.bits or 'all'} and {other.bits or 'all'} bits",
-                fix="count both with the same exact_scores",
-            )
-        sides = [
-            np.concatenate([getattr(one, side) for one in (self, other)], axis=1) for side in ("positives", "negatives")
-        ]
-        if self.bits is None:
-            return PairedScores(models=self.models, positives=sides[0], negatives=sides[1])
-        cells, positive = np.concatenate(sides, axis=1), np.repeat([True, False], [one.shape[1] for one in sides])
-        times = np.concatenate([one.counts()[side] for side in (0, 1) for one in (self, other)])
-        return PairedScores.of_cells(self.models, cells, positive, times, self.bits)
-
-    def digest(self) -> str:
-        """SHA-256 of the models and the rows in their natural order, so that the order they came in does not matter."""
-        sha = hashlib.sha256("\0".join((KIND, VERSION, *self.models)).encode("utf-8", "surrogatepass"))
-        for side in (self.positives, self.negatives):
-            sha.update(f"\0{side.shape[1]}\0".encode())
-            sha.update(np.ascontiguousarray(_ordered(side), dtype="<f8").tobytes())
-        for held in self.times or ():  # cells are held in their natural order
-            sha.update(np.ascontiguousarray(held, dtype="<i8").tobytes())
-        return sha.hexdigest()
 
     def to_json(self, *, order_only: bool = False) -> dict[str, object]:
         """As in a Record: rows in their natural order; very many are packed, as ranks where only the order counts."""
@@ -217,11 +181,6 @@ def _unpacked(models: tuple[str, ...], content: Mapping[str, object]) -> PairedS
         times = unpacked_steps(cast("str", content["times"]), size)
         return PairedScores.of_cells(models, rows, is_positive, times, cast("int", content["bits"]))
     return PairedScores(models=models, positives=rows[:, is_positive], negatives=rows[:, ~is_positive])
-
-
-def is_probability(scores: Floats) -> bool:
-    """Whether all scores lie between 0 and 1; only how they are rounded turns on it."""
-    return bool(scores.min(initial=0.0) >= 0 and scores.max(initial=0.0) <= 1)
 
 
 def _gather_cells(scores: Floats, times: Whole) -> tuple[Floats, Whole]:

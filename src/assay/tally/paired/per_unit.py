@@ -128,6 +128,12 @@ class PerUnit:
             scores=None if self.scores is None else self.scores[at],
         )
 
+    def against_rest(self, place: int, *, collapsed: bool) -> PerUnit:
+        """One class as 1 and all others as 0; collapsed, what a measure of one class sees is eight joint cells."""
+        truth, calls = (self.truth == place).astype(np.int64), (cast("Whole", self.calls) == place).astype(np.int64)
+        plain = replace(self, labels=(0, 1), truth=truth, calls=calls)
+        return plain._collapsed() if collapsed else plain  # noqa: SLF001  its own kind
+
     def __eq__(self, other: object) -> bool:
         """Same rows."""
         return isinstance(other, PerUnit) and self.to_json() == other.to_json()

@@ -15,8 +15,9 @@ from assay.assess.record.verification import verify
 from assay.core.errors import PlanError
 from assay.core.values import Undefined
 from assay.inference.intervals.auc import newcombe
+from assay.inference.intervals.difference_of_two import apart_from_zero, rooms
 from assay.inference.intervals.proportion import normal_quantile, recovered
-from assay.inference.tests.auc_near_one import (
+from assay.inference.tests.auc_beyond_delong import (
     added_ends,
     area_difference,
     near_perfect,
@@ -25,7 +26,6 @@ from assay.inference.tests.delong import areas
 from assay.inference.tests.ranks import mann_whitney
 from assay.inference.tests_catalogue import find_test
 from assay.inference.units.margins import equivalent, non_inferior
-from assay.inference.units.p_from_interval import apart_from_zero, rooms
 from assay.inference.units.permutation_and_bootstrap import (
     paired_permutation,
     score_permutation,

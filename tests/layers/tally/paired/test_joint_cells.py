@@ -26,8 +26,8 @@ def counted(all_rows):
 
 
 @given(rows, rows)
-def test_merging_is_counting_both_and_order_does_not_matter(one, two):
-    assert counted(one) + counted(two) == counted(two + one) == counted(two) + counted(one)
+def test_the_order_of_rows_does_not_matter(one, two):
+    assert counted(one + two) == counted(two + one)
 
 
 @given(rows)
@@ -74,24 +74,18 @@ def test_models_have_different_names_and_are_asked_for_by_them():
         t.outcomes("A", "D")
     with pytest.raises(PlanError):
         PairedLabels.from_cells({(1, 1): 1}, models=("A", "B"))
-    with pytest.raises(PlanError):
-        t + PairedLabels.from_cells({(1, 1, 1): 1}, models=("A", "C"))
     with pytest.raises(RecordError):
         PairedLabels.from_json({"kind": "confusion"})
 
 
-def test_scores_merge_and_come_back_and_their_order_does_not_matter():
+def test_scores_come_back_and_their_order_does_not_matter():
     rng = np.random.default_rng(0)
     y, a, b = rng.random(20) < 0.5, rng.normal(size=20), rng.normal(size=20)
     t = PairedScores.of(y, {"A": a, "B": b})
     order = rng.permutation(20)
     assert PairedScores.of(y[order], {"A": a[order], "B": b[order]}) == t
-    parts = [PairedScores.of(y[s], {"A": a[s], "B": b[s]}) for s in (slice(0, 7), slice(7, 20))]
-    assert parts[1] + parts[0] == t
     assert PairedScores.from_json(json.loads(json.dumps(t.to_json()))) == t
     assert PairedScores.of(y, {"A": b, "B": a}) != t
-    with pytest.raises(PlanError):
-        t + PairedScores.of(y, {"A": a, "C": b})
     with pytest.raises(PlanError):
         t.only("A", "Z")
 

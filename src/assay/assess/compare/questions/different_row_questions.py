@@ -15,8 +15,8 @@ from assay.core.labels import Label
 from assay.core.text import listed
 from assay.inference.choose_test import Choice
 from assay.inference.decision_words import BALANCED, Facts, Kind, Question
+from assay.inference.declare import Significance
 from assay.inference.findings import Finding
-from assay.inference.multiplicity import adjusted
 from assay.inference.tests.contingency import two_shares
 from assay.inference.tests.independent_models import large_counts, near_perfect_apart
 from assay.inference.units.class_score_units import OF_CLASSES
@@ -57,7 +57,11 @@ def of_apart(t: Apart, asked: Asked, *, positive: Label | None) -> list[Answer]:
     if asked.costs is not None:
         paid = _measured(_freely(asking), t, pairs, [parse("mean_cost")], positive)
         answers.insert(0, replace(paid, question="cost"))
-    return [_told(one) for one in (*answers, *_margins(asking, t, positive))]
+    held = (("accuracy", t.confusions), ("auroc", t.scores), ("auroc_macro", t.rows))
+    about = [name for name, part in held if part is not None]
+    # With a control, the pair is in the order that its difference is told in.
+    answers += asking.margins(t.only(*pairs[0]), Facts(n=t.n, models=len(t.models)), about, positive)
+    return [_told(one) for one in answers]
 
 
 def _held(t: Apart, measure: Measure) -> bool:
@@ -65,29 +69,6 @@ def _held(t: Apart, measure: Measure) -> bool:
     if measure.takes in OF_CLASSES:
         return t.rows is not None
     return (t.scores if measure.takes is Ranked else t.confusions) is not None
-
-
-def _margins(asking: Asking, t: Apart, positive: Label | None) -> list[Answer]:
-    """Whether A is good enough, by accuracy and by the area under the ROC curve, as far as both are there."""
-    asked = asking.asked
-    if asked.margin is None:
-        return []
-    if len(t.models) > 2:  # noqa: PLR2004  a pair
-        told = "compare two models at a time"
-        raise PlanError("comparison-needs", "a margin is stated for more than two models", fix=told)
-    question = Question.EQUIVALENCE if asked.equivalence else Question.NON_INFERIORITY
-    choice = asking.choice(question, Facts(n=t.n, models=len(t.models)), free=True)
-    names = [("accuracy", t.confusions), ("auroc", t.scores), ("auroc_macro", t.rows)]
-    if choice.test is None:
-        return []
-    (pair,) = _pairs(t, asked)
-    findings = [
-        finding
-        for name, held in names
-        if held is not None
-        for finding in asking.run(choice.test, t.only(*pair), choice, measure=name, positive=positive)
-    ]
-    return [Answer(question=str(question), kind=Kind.APART, choice=choice, findings=tuple(findings))]
 
 
 def _freely(asking: Asking) -> Asking:
@@ -116,23 +97,12 @@ def _shares(
     large = all(large_counts(table.rows) for _, table in tables)
     choice = asking.choice(Question.ACCURACY, Facts(n=t.n, models=len(t.models), large_counts=large))
     findings = [_share(asking, choice, about, table) for about, table in tables]
-    return Answer(
-        question=" and ".join(names),
-        kind=Kind.APART,
-        choice=choice,
-        findings=tuple(adjusted(findings, asking.asked.correction)),
-        family=_family(findings),
-    )
+    return asking.answer(" and ".join(names), choice, findings, _family(findings))
 
 
 def _share(asking: Asking, choice: Choice, about: str, table: Table) -> Finding:
     """Whatever test gives p, the effect is the difference of the shares."""
-    test = choice.test or two_shares
-    if test.takes is not Table:
-        raise PlanError(
-            "comparison-needs", f"{test.name} has no values to take", fix="leave the test out: the table chooses it"
-        )
-    (finding,) = asking.run(test, table, choice)
+    (finding,) = asking.run(_taking(choice, Table), table, choice)
     plain = two_shares(table, level=asking.asked.level)
     name = f"{about}, {table.models[0]} minus {table.models[1]}"
     right = {f"{word} of {m}": n for m, row in zip(table.models, table.rows, strict=True)
@@ -153,26 +123,24 @@ def _measured(
     near = question is Question.AUROC and near_perfect_apart(t)
     facts = Facts(n=t.n, models=len(t.models), near_perfect=near)
     choice = asking.choice(question, facts, free=question is Question.MEASURE or t.confusions is not None)
-    if choice.test is None or choice.test.takes is not Apart:
-        raise PlanError(
-            "comparison-needs",
-            f"{asking.asked.test} has no values to take",
-            fix="leave the test out: the table chooses it",
-        )
+    test = _taking(choice, Apart)
     findings = [
         finding
         for measure in measures
         for a, b in pairs
-        for finding in asking.run(choice.test, t.only(a, b), choice, measure=measure, positive=positive)
+        for finding in asking.run(test, t.only(a, b), choice, measure=measure, positive=positive)
     ]
-    adjusted_findings = tuple(adjusted(findings, asking.asked.correction))
-    return Answer(
-        question="auroc" if question is Question.AUROC else "measures",
-        kind=Kind.APART,
-        choice=choice,
-        findings=adjusted_findings,
-        family=_family(findings),
-    )
+    return asking.answer("auroc" if question is Question.AUROC else "measures", choice, findings, _family(findings))
+
+
+def _taking(choice: Choice, kind: type) -> Significance:
+    """The test of a choice, which must take a kind of tally."""
+    if choice.test is None or choice.test.takes is not kind:
+        name = choice.test.name if choice.test else "no test"
+        raise PlanError(
+            "comparison-needs", f"{name} has no values to take", fix="leave the test out: the table chooses it"
+        )
+    return choice.test
 
 
 def _family(found: Sequence[Finding]) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Final
 
-from assay.assess.compare.questions.cost_questions import of_costs
 from assay.assess.compare.questions.request import Answer, Asked, Asking
 from assay.core.errors import PlanError
 from assay.core.labels import Label
@@ -18,7 +17,7 @@ from assay.inference.decision_words import BALANCED, Facts, Kind, Question
 from assay.inference.declare import Significance
 from assay.inference.findings import Finding
 from assay.inference.multiplicity import adjusted
-from assay.inference.tests.auc_near_one import near_perfect
+from assay.inference.tests.auc_beyond_delong import near_perfect
 from assay.inference.tests.block_ranks import ranked
 from assay.inference.tests.mcnemar import test_outcomes
 from assay.inference.tests.variance import equal_spread, normality
@@ -65,7 +64,7 @@ def of_labels(
         first = by_pairs(asking, t, facts, [parse("balanced_accuracy")], positive=positive)
         answers = [replace(one, question="balanced accuracy") for one in first] + answers
         measures = [one for one in measures if one.name not in ("accuracy", "balanced_accuracy")]
-    answers += _margins(asking, t.outcomes(*t.models) if pair else None, facts)
+    answers += asking.margins(t.outcomes(*t.models) if pair else None, facts)
     answers += by_pairs(asking, t, facts, measures, positive=positive)
     if pair and channels:
         answers.append(of_channels(channels, asked))
@@ -106,7 +105,7 @@ def of_scores(t: PairedScores, asked: Asked) -> list[Answer]:
     answer = Answer(question="auroc", kind=Kind.SCORES, choice=choice, findings=findings, family=family)
     measures = [one for one in asked.measures if one.takes is Ranked]
     others = [] if t.bits is not None else by_pairs(asking, t, facts, measures)
-    return [answer, *others, *_margins(asking, t if len(t.models) == 2 else None, facts)]  # noqa: PLR2004
+    return [answer, *others, *asking.margins(t, facts)]
 
 
 def by_pairs(
@@ -125,36 +124,43 @@ def by_pairs(
     pairs = list(combinations(t.models, 2))
     names = [one.title if len(pairs) == 1 else f"{one.title} of {a} and {b}" for one in measures for a, b in pairs]
     if choice.test is None:
-        return [Answer(question="measures", kind=asking.kind, choice=choice, findings=(), notes=(choice.why,))]
+        return [asking.unanswered("measures", choice)]
     findings: list[Finding] = []
     for measure in measures:
         for a, b in pairs:
             findings += asking.run(choice.test, t.only(a, b), choice, measure=measure, positive=positive)
-    told = tuple(adjusted(findings, asking.asked.correction))
-    return [Answer(question="measures", kind=asking.kind, choice=choice, findings=told, family=tuple(names))]
+    return [asking.answer("measures", choice, findings, names)]
+
+
+def of_costs(asking: Asking, t: PairedLabels | PerUnit, facts: Facts) -> list[Answer]:
+    """Nothing where no costs are stated; one family of all pairs otherwise."""
+    if asking.asked.costs is None:
+        return []
+    choice = asking.choice(Question.COST, facts, free=True)
+    if choice.test is None:
+        return [asking.unanswered("cost", choice)]
+    pairs = list(combinations(t.models, 2))
+    found = [one for a, b in pairs for one in asking.run(choice.test, t.only(a, b), choice)]
+    family = tuple(f"mean_cost of {a} and {b}" for a, b in pairs) if len(pairs) > 1 else ()
+    return [asking.answer("cost", choice, found, family)]
 
 
 def of_values(t: Blocks, asked: Asked, kind: Kind, *, test_over_train: object = None) -> list[Answer]:
     """Questions about values of the same items, data sets or resamples."""
     asking = Asking(asked=asked, kind=kind, models=t.k)
-    pair = t.k == 2  # noqa: PLR2004
     facts = Facts(n=t.j, blocks=t.j, models=t.k, normal=_looks_normal(t), rows=asked.rows)
     question = Question.VARIANCE if asked.variance else Question.LOCATION
     choice = asking.choice(question, facts)
     if choice.test is None:
-        return [Answer(question=str(question), kind=kind, choice=choice, findings=(), notes=(choice.why,))]
+        return [asking.unanswered(str(question), choice)]
     if kind is Kind.FIVE_BY_TWO:  # halves: the test part is as large as its training part
         test_over_train = 1
     findings, family = _on_values(asking, t, choice, test_over_train)
-    for beside in choice.beside:
-        if beside is choice.test:
-            continue
-        tally: object = _five(t, 0, 1) if beside.takes is FiveByTwo else t.pair(0, 1)
-        if beside.takes is Folds:
-            tally = Folds.of(t.pair(0, 1), test_over_train=_ratio(test_over_train))
+    for beside in (one for one in choice.beside if one is not choice.test):
+        tally = _paired(t, 0, 1, beside, test_over_train)
         findings += tuple(one.said(chosen="reported beside it") for one in asking.run(beside, tally, choice))
     answers = [Answer(question=str(question), kind=kind, choice=choice, findings=findings, family=family)]
-    return answers + _margins(asking, t.pair(0, 1) if pair else None, facts)
+    return answers + asking.margins(t.pair(0, 1), facts)
 
 
 def of_groups(t: Groups, asked: Asked) -> list[Answer]:
@@ -204,15 +210,9 @@ def _several(asking: Asking, t: PairedLabels, choice: Choice) -> Answer:
 def _strata(asking: Asking, t: PairedLabels, positive: Label, choice: Choice) -> Answer:
     a, b = t.models
     tables = (t.found(a, b, positive), t.left_out(a, b, positive))
-    findings = adjusted([test_outcomes(one, asking.asked.level) for one in tables], asking.asked.correction)
+    findings = [test_outcomes(one, asking.asked.level) for one in tables]
     why = replace(choice, why="the classes apart: what is gained in one can be lost in the other (E-XS-02)", label="")
-    return Answer(
-        question="recall and specificity",
-        kind=Kind.LABELS,
-        choice=why,
-        findings=tuple(findings),
-        family=("recall", "specificity"),
-    )
+    return asking.answer("recall and specificity", why, findings, ("recall", "specificity"))
 
 
 def _opposite(pooled: Answer, strata: Answer) -> Answer:
@@ -236,20 +236,6 @@ def not_alone(answer: Answer, imbalance: float) -> Answer:
     return replace(answer, choice=choice, findings=findings)
 
 
-def _margins(asking: Asking, tally: object, facts: Facts) -> list[Answer]:
-    asked = asking.asked
-    if asked.margin is None:
-        return []
-    if tally is None:
-        raise PlanError(
-            "comparison-needs", "a margin is stated for more than two models", fix="compare two models at a time"
-        )
-    question = Question.EQUIVALENCE if asked.equivalence else Question.NON_INFERIORITY
-    choice = asking.choice(question, facts, free=True)
-    found = asking.run(_test(choice), tally, choice)
-    return [Answer(question=str(question), kind=asking.kind, choice=choice, findings=found)]
-
-
 def _on_values(
     asking: Asking, t: Blocks, choice: Choice, test_over_train: object
 ) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
@@ -263,14 +249,7 @@ def _on_values(
         return asking.run(test, Groups(values=t.values, models=t.models), choice), ()
     pairs: list[Finding] = []
     for a, b in combinations(range(t.k), 2):
-        tally: object = t.pair(a, b)
-        if test.takes is FiveByTwo:
-            tally = _five(t, a, b)
-        elif test.takes is Folds:
-            tally = Folds.of(t.pair(a, b), test_over_train=_ratio(test_over_train))
-        elif test.takes is Halved:
-            tally = Halved.of(t.pair(a, b))
-        pairs += list(asking.run(test, tally, choice))
+        pairs += asking.run(test, _paired(t, a, b, test, test_over_train), choice)
     family = tuple(" and ".join(one.models) for one in pairs) if len(pairs) > 1 else ()
     return tuple(adjusted(pairs, asked.correction)), family
 
@@ -320,14 +299,19 @@ def _five(t: Blocks, a: int, b: int) -> FiveByTwo:
     )
 
 
-def _ratio(given: object) -> object:
-    if given is None:
+def _paired(t: Blocks, a: int, b: int, test: Significance, test_over_train: object) -> object:
+    """The values of two models as a test takes them."""
+    if test.takes is FiveByTwo:
+        return _five(t, a, b)
+    if test.takes is not Folds:
+        return Halved.of(t.pair(a, b)) if test.takes is Halved else t.pair(a, b)
+    if test_over_train is None:
         raise PlanError(
             "comparison-needs",
             "values of resamples need the size of a test part over its training part",
             fix="state folds=k for k-fold cross-validation, or test_over_train=...",
         )
-    return given
+    return Folds.of(t.pair(a, b), test_over_train=test_over_train)
 
 
 def _looks_normal(t: Blocks) -> bool | None:

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from assay.assess.arguments import IntervalSettings, TestSettings
+from assay.core.errors import PlanError
+from assay.core.labels import Label
 from assay.inference.choose_test import Choice, choose, insist
 from assay.inference.decision_words import Facts, Kind, Question
 from assay.inference.declare import Significance
 from assay.inference.findings import Finding
-from assay.inference.multiplicity import correction
+from assay.inference.multiplicity import adjusted, correction
 from assay.inference.resampling import SEED
 from assay.inference.units.permutation_and_bootstrap import DRAWS
 from assay.measures.declare import Measure
@@ -54,24 +57,9 @@ class Asked:
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
-        return {
-            "level": self.level,
-            "correction": self.correction,
-            "margin": self.margin,
-            "equivalence": self.equivalence,
-            "variance": self.variance,
-            "test": self.test,
-            "because": self.because,
-            "override": self.override,
-            "accept_dependence": self.accept_dependence,
-            "control": self.control,
-            "draws": self.draws,
-            "seed": self.seed,
-            "stratified": self.stratified,
-            "rows": self.rows,
-            "measures": [one.title for one in self.measures],
-            **({} if self.costs is None else {"costs": self.costs.to_json()}),
-        }
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("measures", "costs")}
+        costs = {} if self.costs is None else {"costs": self.costs.to_json()}
+        return {**plain, "measures": [one.title for one in self.measures], **costs}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,3 +125,28 @@ class Asking:
         notes = [(*one.notes, *choice.warns, *one.note_disagreement()) for one in found]
         own = zip(found, notes, strict=True)
         return tuple(replace(one, chosen=choice.why, label=choice.label, notes=said) for one, said in own)
+
+    def answer(self, question: str, choice: Choice, findings: Sequence[Finding], family: Sequence[str] = ()) -> Answer:
+        """The answer whose findings are one family, and are corrected together."""
+        corrected = tuple(adjusted(findings, self.asked.correction))
+        return Answer(question=question, kind=self.kind, choice=choice, findings=corrected, family=tuple(family))
+
+    def unanswered(self, question: str, choice: Choice) -> Answer:
+        """The answer where the table gives no test: why."""
+        return Answer(question=question, kind=self.kind, choice=choice, findings=(), notes=(choice.why,))
+
+    def margins(
+        self, tally: object, facts: Facts, about: Sequence[str | None] = (None,), positive: Label | None = None
+    ) -> list[Answer]:
+        """Whether the first model is good enough, by each of some measures; nothing where no margin is stated."""
+        if self.asked.margin is None:
+            return []
+        if self.models > 2:  # noqa: PLR2004  a pair
+            raise PlanError(
+                "comparison-needs", "a margin is stated for more than two models", fix="compare two models at a time"
+            )
+        question = Question.EQUIVALENCE if self.asked.equivalence else Question.NON_INFERIORITY
+        choice = self.choice(question, facts, free=True)
+        test = cast("Significance", choice.test)
+        findings = [one for name in about for one in self.run(test, tally, choice, measure=name, positive=positive)]
+        return [Answer(question=str(question), kind=self.kind, choice=choice, findings=tuple(findings))]

@@ -12,8 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from assay.assess.compare.questions.cost_questions import of_costs
-from assay.assess.compare.questions.label_questions import by_pairs, not_alone, of_labels, of_scores
+from assay.assess.compare.questions.label_questions import by_pairs, not_alone, of_costs, of_labels, of_scores
 from assay.assess.compare.questions.request import Answer, Asked, Asking
 from assay.core.errors import PlanError
 from assay.core.labels import Label
@@ -56,33 +55,14 @@ def of_rows(t: PerUnit, asked: Asked, *, positive: Label | None) -> list[Answer]
         )
     measures = _wanted(t, asked, imbalance, positive=positive is not None)
     answers = of_costs(asking, t, facts) if t.calls is not None else []
-    answers += by_pairs(asking, t, facts, measures, positive=positive, free=asked.test is None) + _margins(
-        asking, t, facts, positive
-    )
+    answers += by_pairs(asking, t, facts, measures, positive=positive, free=asked.test is None)
+    about = [*(["accuracy"] if t.calls is not None else []), *([_area(t)] if t.scores is not None else [])]
+    answers += asking.margins(t, facts, about, positive)
     return [_accuracy_marked(one, imbalance) for one in answers] if imbalance > BALANCED else answers
 
 
 def _kind(t: PerUnit) -> Kind:
     return Kind.SUBJECTS if t.subject is not None else Kind.WEIGHTED if t.weight is not None else Kind.CLASS_SCORES
-
-
-def _margins(asking: Asking, t: PerUnit, facts: Facts, positive: Label | None) -> list[Answer]:
-    """Whether A is good enough, by accuracy and by the area under the ROC curve, as far as both are there."""
-    asked = asking.asked
-    if asked.margin is None:
-        return []
-    if len(t.models) > 2:  # noqa: PLR2004  a pair
-        raise PlanError(
-            "comparison-needs", "a margin is stated for more than two models", fix="compare two models at a time"
-        )
-    question = Question.EQUIVALENCE if asked.equivalence else Question.NON_INFERIORITY
-    choice = asking.choice(question, facts, free=True)
-    names = ["accuracy"] if t.calls is not None else []
-    names += [_area(t)] if t.scores is not None else []
-    if choice.test is None:
-        return []
-    found = [one for name in names for one in asking.run(choice.test, t, choice, measure=name, positive=positive)]
-    return [Answer(question=str(question), kind=asking.kind, choice=choice, findings=tuple(found))]
 
 
 def unit_values(t: PerUnit, positive: Label | None) -> tuple[str, dict[str, float], bool]:
