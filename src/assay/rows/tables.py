@@ -333,7 +333,7 @@ def _from_cluster(path: str, columns: Mapping[str, Column], reading: Reading, en
 
     session = open_session(engine)
     try:
-        opened = read(session.spark, path, [str(column.given) for column in columns.values()], reading)
+        opened = read(session.spark, path, reading)
         table = _from_spark(opened.frame, columns, opened.path)
     except BaseException:
         session.end()

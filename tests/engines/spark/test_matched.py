@@ -134,9 +134,9 @@ def test_rows_of_a_cluster_have_no_places(classic):
 def test_paths_of_models_are_matched_by_the_cluster_that_reads_them(cluster, tmp_path, monkeypatch):
     numbered = [[(7 * i, *rest) for i, (_, *rest) in enumerate(rows)] for rows in (ROWS, OTHERS[::-1])]
     expected = in_memory(*numbered, **LABELS)
-    paths = {"A": tmp_path / "a.parquet", "B": tmp_path / "b.jsonl"}
+    paths = {"A": tmp_path / "a.parquet", "B": tmp_path / "b.parquet"}
     pl.DataFrame(numbered[0], schema=NAMES, orient="row").write_parquet(paths["A"])
-    pl.DataFrame(numbered[1], schema=NAMES, orient="row").write_ndjson(paths["B"])
+    pl.DataFrame(numbered[1], schema=NAMES, orient="row").write_parquet(paths["B"])
     monkeypatch.setattr(sparkcolumns, "PART", 300)
     assert compared(paths, **LABELS, engine=cluster.connect) == expected
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 import narwhals.stable.v2 as nw
 
 from assay.core.errors import AssayError, RowsError
-from assay.core.text import quoted, visible
+from assay.core.text import visible
 from assay.rows.engines.duckdb_engine import engine_failure
 from assay.rows.files.opened_file import OpenedFile, number_column, numbered_rows
 from assay.rows.row_positions import places
@@ -30,7 +30,6 @@ Frame: TypeAlias = Any
 """One of Narwhals' frames, eager or lazy."""
 PREDICTED: Final = "assay_predicted"
 ROW: Final = "assay_row"
-NUMBER: Final = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 MOST: Final = 3
 
 
@@ -71,32 +70,18 @@ def _demand_held(source: FrameSource, column: str, kind: Any) -> None:  # noqa: 
 
 
 def _number(source: FrameSource, column: str) -> Any:  # noqa: ANN401  a Narwhals expression
-    """A column as float64; text is read as numbers only from a file, after a check of every value."""
+    """A column of numbers as float64."""
     kind = source.frame.collect_schema()[column]
-    if kind.is_numeric():
-        if source.opened is None and kind in WIDE:
-            _demand_held(source, column, kind)
-        return nw.col(column).cast(nw.Float64)
-    if kind != nw.String or source.opened is None:
+    if not kind.is_numeric():
         raise RowsError(
             "column-not-numeric",
             f"{source.shown(column)} is {kind}, and scores are numbers",
             where=source.where,
             fix="name a column of numbers",
         )
-    text = nw.col(column)
-    if source.opened.decimal != ".":
-        text = text.str.replace_all(source.opened.decimal, ".", literal=True)
-    odd = int(sums(source, {"odd": ~text.str.contains(NUMBER)})["odd"])
-    if odd:
-        raise RowsError(
-            "column-not-numeric",
-            f"{odd:,} values of {source.shown(column)} cannot be read as numbers",
-            where=source.where,
-            known=f"digits with a decimal {quoted(source.opened.decimal)}",
-            fix="correct the values; leave a field empty for a missing value",
-        )
-    return text.cast(nw.Float64)
+    if source.opened is None and kind in WIDE:
+        _demand_held(source, column, kind)
+    return nw.col(column).cast(nw.Float64)
 
 
 def sums(source: FrameSource, conditions: dict[str, Any]) -> dict[str, int]:

@@ -92,15 +92,11 @@ def _check_paths(models: Mapping[str, Model], limits: Limits | None) -> None:
 
 
 def _read(spark: Any, model: Model) -> Table:  # noqa: ANN401  a Spark session
-    """The paths of a model; columns other than the id and the truth may be on either side."""
-    columns = list(map(str, model.wide.named().values()))
-    path = cast("str", model.data)
+    """The paths of a model."""
+    opened = read(spark, cast("str", model.data), model.reading)
     if model.truth is None:
-        opened = read(spark, path, columns, model.reading)
         return Table(frame=opened.frame, opened=opened)
-    opened = read(spark, path, model.by, model.reading, perhaps=columns)
-    needed = [*model.by, str(model.roles.truth)]
-    truth = read(spark, cast("str", model.truth), needed, model.reading, perhaps=columns)
+    truth = read(spark, cast("str", model.truth), model.reading)
     return Table(frame=opened.frame, opened=opened, truth=truth.frame, truth_path=visible(truth.path))
 
 

@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 
 from assay.core.errors import PlanError, RowsError, repeated_column
 from assay.core.text import quoted, visible
-from assay.rows.joins.mismatch_errors import Join, Unmatched, id_columns
+from assay.rows.joins.mismatch_errors import Join, Unmatched
 from assay.rows.source import FrameSource, Roles, require
 from assay.rows.spark.spark_errors import told_as_ours
 from assay.rows.spark.spark_files import SparkFile, read
@@ -57,13 +57,12 @@ def from_spark(
     def label(name: object) -> str:
         return column(name, _NUMBERS | _TEXT, "column-type", "text, whole numbers, booleans")
 
-    numbers = _NUMBERS if opened is None else _NUMBERS | _TEXT  # a file's text is checked weight by weight
     source = FrameSource(
         frame=nw.from_native(plain),
         truth=label(roles.truth),
         predicted="" if roles.predicted is None else label(roles.predicted),
         group={name: label(level) for name, level in roles.group.items()},
-        weight=None if roles.weight is None else column(roles.weight, numbers, "column-not-numeric", "numbers"),
+        weight=None if roles.weight is None else column(roles.weight, _NUMBERS, "column-not-numeric", "numbers"),
         where=where,
         opened=opened,
         names={alias: field.name for alias, field in fields.items()},
@@ -72,9 +71,8 @@ def from_spark(
         return source
     from assay.rows.engines.score_expressions import with_scores
 
-    scores = [
-        column(name, numbers - {"boolean", "void"}, "column-not-numeric", "numbers") for name in roles.score.columns
-    ]
+    fit = _NUMBERS - {"boolean", "void"}
+    scores = [column(name, fit, "column-not-numeric", "numbers") for name in roles.score.columns]
     return with_scores(source, scores)
 
 
@@ -88,10 +86,9 @@ def from_cluster(path: str | os.PathLike[str], roles: Roles, reading: Reading, e
     """A path, read and counted by the cluster at an address; closing the source ends the session."""
     session = open_session(engine)
     try:
-        ids = () if roles.id is None else id_columns(roles.id)
-        opened = read(session.spark, path, [*map(str, roles.named().values()), *ids], reading)
+        opened = read(session.spark, path, reading)
         with told_as_ours(visible(opened.path)):
-            opened = replace(opened, notes=(f"counted by {session.engine}", *opened.notes), end=session.end)
+            opened = replace(opened, notes=(f"counted by {session.engine}",), end=session.end)
         return from_spark(opened.frame, roles, opened)
     except BaseException:
         session.end()
@@ -124,22 +121,17 @@ def joined_on_cluster(
         )
     session = open_session(engine)
     try:
-        sides = [
-            read(session.spark, path, [*by, *own], reading, perhaps=_of_either(roles))
-            for path, own in ((data, _of_predictions(roles)), (truth_data, [str(roles.truth)]))
-        ]
+        sides = [read(session.spark, path, reading) for path in (data, truth_data)]
         shown = [visible(side.path) for side in sides]
         frame, named, join = join_frames([side.frame for side in sides], roles, by, unmatched, shown)
         for side, rows in zip(sides, (join.predictions, join.truth), strict=True):
             side.confirm(rows)
-        notes = tuple(dict.fromkeys(note for side in sides for note in side.notes))
         opened = SparkFile(
             frame=frame,
             path=" and ".join(shown),
-            format=" and ".join(sorted({side.format for side in sides})),
-            notes=(f"counted by {session.engine}", *notes),
+            format="parquet",
+            notes=(f"counted by {session.engine}",),
             rows=join.matched,
-            decimal=reading.decimal,
             end=session.end,
         )
         return replace(from_spark(frame, named, opened), join=join)
@@ -172,16 +164,6 @@ def join_frames(
     ]
     join = count_matches(tables, by, unmatched)
     return spark_frames.query(full_join(tables, columns, how="INNER")).toDF(*choice.chosen), named, join
-
-
-def _of_predictions(roles: Roles) -> list[str]:
-    scores = () if roles.score is None else roles.score.columns
-    return [str(name) for name in (*(() if roles.predicted is None else (roles.predicted,)), *scores)]
-
-
-def _of_either(roles: Roles) -> list[str]:
-    """Columns that either side may have."""
-    return [str(name) for name in (*roles.group.values(), *(() if roles.weight is None else (roles.weight,)))]
 
 
 __all__ = ["SparkFile", "from_cluster", "from_spark", "join_frames", "joined_frames", "joined_on_cluster"]
