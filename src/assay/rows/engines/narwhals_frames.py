@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -45,17 +47,8 @@ def from_frame(frame: Any, roles: Roles) -> FrameSource:  # noqa: ANN401
         except Exception as error:
             raise error if isinstance(error, AssayError) else engine_failure(error, where) from error
     names = list(frame.collect_schema().names())
-    return _checked(
-        FrameSource(
-            frame=frame,
-            truth=require(str(roles.truth), names, where),
-            predicted="" if roles.predicted is None else require(str(roles.predicted), names, where),
-            group={name: require(str(column), names, where) for name, column in roles.group.items()},
-            weight=None if roles.weight is None else require(str(roles.weight), names, where),
-            where=where,
-        ),
-        roles,
-    )
+    roles = roles.over(lambda _, column: require(str(column), names, where))
+    return _checked(FrameSource.by_roles(frame, roles, where), roles)
 
 
 def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two frame types
@@ -112,8 +105,7 @@ def from_columns(library: str, roles: Roles) -> FrameSource:
     """Series of Polars or PyArrow, put side by side and counted by their own engine."""
     sizes = {role: len(column) for role, column in roles.named().items()}  # type: ignore[arg-type]
     check_same_length(sizes)
-    labels = _aliases(roles)
-    columns = dict(zip(labels.values(), roles.named().values(), strict=True))
+    columns = dict(zip(_aliased(roles).named().values(), roles.named().values(), strict=True))
     if library == "polars":
         import polars as pl
 
@@ -127,7 +119,8 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]], roles: Roles) -> FrameSource
     """Numpy arrays read in place by the embedded engine."""
     import duckdb
 
-    columns: dict[str, NDArray[np.object_]] = dict(zip(_aliases(roles).values(), arrays.values(), strict=True))
+    aliases = map(str, _aliased(roles).named().values())
+    columns: dict[str, NDArray[np.object_]] = dict(zip(aliases, arrays.values(), strict=True))
     connection = duckdb.connect(
         ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     )
@@ -135,24 +128,17 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]], roles: Roles) -> FrameSource
     return _side_by_side(nw.from_native(connection.table("columns")), roles, arrays=columns)
 
 
-def _aliases(roles: Roles) -> dict[str, str]:
+def _aliased(roles: Roles) -> Roles:
     """Plain column names for the roles, so that no name of a user reaches an engine."""
-    return {role: f"c{number}" for number, role in enumerate(roles.named())}
+    numbers = count()
+    return roles.over(lambda *_: f"c{next(numbers)}")
 
 
 def _side_by_side(frame: Any, roles: Roles, *, arrays: Mapping[str, NDArray[Any]] | None = None) -> FrameSource:  # noqa: ANN401
-    alias = _aliases(roles)
-    return FrameSource(
-        frame=frame,
-        truth=alias["truth"],
-        predicted=alias["predicted"],
-        group={name: alias[f'group "{name}"'] for name in roles.group},
-        weight=alias.get("weight"),
-        where="the given columns",
-        arrays=arrays,
-        indexed=True,
-        names={column: role for role, column in alias.items()},
-    )
+    aliased = _aliased(roles)
+    names = {str(column): role for role, column in aliased.named().items()}
+    source = FrameSource.by_roles(frame, aliased, "the given columns")
+    return replace(source, arrays=arrays, indexed=True, names=names)
 
 
 def demand_embedded(engine: str | None) -> None:
@@ -191,24 +177,12 @@ def of_opened(opened: OpenedFile, roles: Roles) -> FrameSource:
     """What the embedded engine has opened, by roles."""
     from assay.rows.files.opened_file import check_scalar, number_column
 
-    names = list(opened.columns)
     for column in roles.labelled().values():
         check_scalar(opened, str(column))
     if roles.weight is not None:
         number_column(opened, str(roles.weight))
-    return _checked(
-        FrameSource(
-            frame=nw.from_native(opened.relation),
-            truth=require(str(roles.truth), names, opened.path),
-            predicted="" if roles.predicted is None else require(str(roles.predicted), names, opened.path),
-            group={name: require(str(column), names, opened.path) for name, column in roles.group.items()},
-            weight=None if roles.weight is None else require(str(roles.weight), names, opened.path),
-            where=opened.path,
-            opened=opened,
-            join=opened.join,
-        ),
-        roles,
-    )
+    source = FrameSource.by_roles(nw.from_native(opened.relation), roles, opened.path)
+    return _checked(replace(source, opened=opened, join=opened.join), roles)
 
 
 def _checked(source: FrameSource, roles: Roles) -> FrameSource:

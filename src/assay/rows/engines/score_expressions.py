@@ -15,7 +15,7 @@ import narwhals.stable.v2 as nw
 from assay.core.errors import AssayError, RowsError
 from assay.core.text import visible
 from assay.rows.engines.duckdb_engine import engine_failure
-from assay.rows.files.opened_file import OpenedFile, number_column, numbered_rows
+from assay.rows.files.opened_file import ROW, OpenedFile, number_column, numbered_rows
 from assay.rows.row_positions import places
 from assay.rows.score_columns import EXACT, NORMAL, WIDTHS, Faults, Kind, demand_sound, inexact, score_array
 from assay.rows.source import FrameSource
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 Frame: TypeAlias = Any
 """One of Narwhals' frames, eager or lazy."""
 PREDICTED: Final = "assay_predicted"
-ROW: Final = "assay_row"
 MOST: Final = 3
 
 
@@ -249,7 +248,7 @@ def _first_in_files(
     opened = cast("OpenedFile", source.opened)
     columns = [source.names[name] for name in source.score]
     first_rows: list[tuple[int, tuple[object, ...]]] = []
-    for relation, placed in numbered_rows(opened, columns, ROW):
+    for relation, placed in numbered_rows(opened, columns):
         frame = _with_numbers(opened, relation, columns, source.score)
         few = frame.filter(hit).sort(ROW).select(nw.col(ROW), *wanted).head(MOST - len(first_rows))
         first_rows += [(placed(int(cast("int", row[0]))), row[1:]) for row in fetched(source, few)]

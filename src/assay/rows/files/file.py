@@ -262,14 +262,12 @@ class Prepared:
                 f"CREATE TEMP VIEW {quote_identifier(view)} AS {with_levels(checked_file.scan, self.levels)}"
             )
             relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
-            types = dict(zip(relation.columns, relation.types, strict=True))
-        nested = {name: self._nested(name, str(kind)) for name, kind in types.items() if kind.id in _NESTED}
+        types = zip(relation.columns, relation.types, strict=True)
+        nested = {name: self._nested(name, str(kind)) for name, kind in types if kind.id in _NESTED}
         opened = OpenedFile(
-            relation=relation,
             connection=connection,
             path=self.known_as,
             format=self.form.name,
-            columns={name: str(kind) for name, kind in types.items()},
             digest=hashing.result,
             bytes=self.stamp[2],
             rows=checked_file.rows,

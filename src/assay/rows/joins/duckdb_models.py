@@ -157,19 +157,11 @@ def _joined(tables: Sequence[ModelTable], models: Sequence[Model], named: dict[s
     connection = opened_files[0].connection
     with told_as_ours(where, form):
         connection.execute(f"CREATE TEMP {'TABLE' if kept else 'VIEW'} {quote_identifier(VIEW)} AS {query}")
-        relation = connection.sql(f"SELECT * FROM {quote_identifier(VIEW)}")  # noqa: S608
-        types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
     return OpenedFile(
-        relation=relation,
         connection=connection,
         path=where,
         format=form,
-        columns=types,
-        digest=str,
         bytes=sum(opened.bytes for opened in opened_files),
-        rows=None,  # as many as the first model has, unless something does not match
-        notes=(),
-        first_line=1,
         decimal=opened_files[0].decimal,
         parts=tuple(part for opened in opened_files for part in opened.parts or (opened,)),
         homes=homes,
@@ -211,6 +203,3 @@ def _keys_alone(opened: OpenedFile) -> FrameSource:
     group = {SUBJECT: SUBJECT} if SUBJECT in opened.columns else {}
     frame = nw.from_native(opened.relation)
     return FrameSource(frame=frame, truth="", predicted="", group=group, weight=None, where=opened.shown, opened=opened)
-
-
-__all__ = ["align_rows", "match_in_duckdb"]

@@ -23,6 +23,7 @@ from assay.rows.files.formats import FRAME
 from assay.rows.files.opened_file import OpenedFile
 from assay.rows.files.parquet import ArrowStream
 from assay.rows.joins.mismatch_errors import unfit_id
+from assay.rows.joins.spark_tables import PlainFrame
 from assay.rows.label_types import absent, kind_of
 from assay.rows.score_columns import score_array
 from assay.rows.source import check_same_length, require
@@ -76,20 +77,12 @@ def load_frame(
         )
         if registration.once:
             connection.unregister(home)
-        relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
-        types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
         rows = connection.execute(f"SELECT count(*) FROM {quote_identifier(view)}").fetchall()[0][0]  # noqa: S608
     return OpenedFile(
-        relation=relation,
         connection=connection,
         path=called,
         format=FRAME,
-        columns=types,
-        digest=str,
-        bytes=0,
         rows=rows,
-        notes=(),
-        first_line=1,
         view=view,
         called=called,
         ordered=registration.ordered,
@@ -128,11 +121,10 @@ def _from_frame(data: object, uses: Mapping[str, Use], called: str) -> _Held:
 
 
 def _from_spark(data: Any, plain: Mapping[str, str]) -> _Held:  # noqa: ANN401  a Spark frame
-    """The columns of a Spark frame, which Spark would look for by dots and case in their names."""
-    names = list(data.columns)
-    every = data.toDF(*(f"s{place}" for place in range(len(names))))
-    with spark_errors("the given Spark frame"):
-        table = every.selectExpr(*(f"s{names.index(name)} AS {alias}" for name, alias in plain.items())).toArrow()
+    frame = PlainFrame(data, "the given Spark frame")
+    with spark_errors(frame.where):
+        chosen = (f"{frame.column(name)} AS {alias}" for name, alias in plain.items())
+        table = frame.native.selectExpr(*chosen).toArrow()
     return _Held(data=table, columns=plain, ordered=False)
 
 
@@ -197,6 +189,3 @@ def _decode(column: Coded) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
         return values, column.missing
     values[column.missing] = None
     return values, None
-
-
-__all__ = ["column_names", "load_frame"]

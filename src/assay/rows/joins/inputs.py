@@ -32,7 +32,6 @@ from assay.rows.files.opened_file import OpenedFile, check_scalar, locate
 from assay.rows.joins.frame_inputs import column_names, load_frame
 from assay.rows.joins.join_sql import JoinTable, keyed
 from assay.rows.joins.mismatch_errors import Id, unfit_id
-from assay.rows.source import require
 
 if TYPE_CHECKING:
     import duckdb
@@ -177,9 +176,7 @@ def _database(path: str, reading: Reading, view: str) -> Input:
             raise TypeError
 
         def load(uses: Mapping[str, Use]) -> OpenedFile:
-            for name, use in uses.items():
-                fetched.check(require(name, fetched.columns, called), use)
-            copy = fill_table(fetched, list(uses), connection, max_rows=reading.max_rows, view=view)
+            copy = fill_table(fetched, uses, called, connection, max_rows=reading.max_rows, view=view)
             return replace(copy, called=called)
 
         return Pending(columns=fetched.columns, load=load, close=fetched.close)

@@ -11,7 +11,6 @@ from assay.core.errors import PlanError
 from assay.core.text import visible
 from assay.rows.databases.database import is_database, refuse_selection
 from assay.rows.engines.narwhals_frames import demand_one_path
-from assay.rows.joins.join_sql import KEY as ID
 from assay.rows.joins.mismatch_errors import Unmatched
 from assay.rows.joins.models import (
     FIT,
@@ -25,7 +24,6 @@ from assay.rows.joins.models import (
 from assay.rows.joins.spark_tables import SparkFrames, kind_of_id
 from assay.rows.limits import Limits
 from assay.rows.source import FrameSource, Roles
-from assay.rows.spark.spark_columns import slice_of
 from assay.rows.spark.spark_errors import told_as_ours
 from assay.rows.spark.spark_files import SparkFile, read
 from assay.rows.spark.spark_frames import from_spark, join_frames
@@ -116,7 +114,7 @@ def _matched(
     query, homes = join_models(tables, list(models.values()))
     with told_as_ours(where):
         joined = frames.query(query)
-        joined = joined.selectExpr(*homes, FIT, slice_of(f"{ID}0"))
+        joined = joined.selectExpr(*homes, FIT)
         if kept:
             joined = joined.coalesce(max(one.table.size() for one in tables) // ROWS + 1).persist()
     named = {name: one.source.names.get(column, column) for name, (one, column) in homes.items()}
@@ -159,6 +157,3 @@ def _table(name: str, place: int, source: FrameSource, frames: SparkFrames) -> M
     kind = kind_of_id(source.frame.collect_schema()[column], source.names.get(column, column), source.where)
     rows = None if source.opened is None else cast("SparkFile", source.opened).rows
     return ModelTable(model=name, source=source, table=frames.table(place, [column], [kind], source.where, rows))
-
-
-__all__ = ["are_on_spark", "match_on_spark"]

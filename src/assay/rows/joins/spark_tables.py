@@ -60,11 +60,11 @@ class PlainFrame:
     """A Spark frame whose columns have plain names, because Spark reads dots and case into real ones."""
 
     def __init__(self, native: Any, where: str) -> None:  # noqa: ANN401  a Spark frame
-        frame = nw.from_native(native)
+        self.where = where
         with told_as_ours(visible(where)):
-            self._schema = frame.collect_schema()
-        self.names, self.where = list(native.columns), where
-        self.native = native.toDF(*(f"c{place}" for place in range(len(self.names))))
+            self.fields = {f"c{place}": field for place, field in enumerate(native.schema.fields)}
+            self.native = native.toDF(*self.fields)
+        self.names = [field.name for field in self.fields.values()]
 
     def column(self, name: str) -> str:
         """The plain name of a column; Spark allows several columns of one name."""
@@ -75,8 +75,7 @@ class PlainFrame:
 
     def kind_of_id(self, name: str) -> str:
         """The kind of id that a column holds."""
-        self.column(name)
-        return kind_of_id(self._schema[name], name, self.where)
+        return kind_of_id(nw.from_native(self.native).collect_schema()[self.column(name)], name, self.where)
 
 
 def kind_of_id(type_: Any, name: str, where: str) -> str:  # noqa: ANN401  a type of Narwhals
@@ -88,6 +87,3 @@ def kind_of_id(type_: Any, name: str, where: str) -> str:  # noqa: ANN401  a typ
     if isinstance(type_, _EXACT):
         return str(type_)
     raise unfit_id(type_, name, where)
-
-
-__all__ = ["PlainFrame", "SparkFrames", "kind_of_id"]

@@ -156,19 +156,13 @@ def join_tables(
     connection = predictions.connection
     with told_as_ours(where, predictions.format):
         connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS {full_join(tables, columns, how='INNER')}")
-        relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
-        types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
     table = OpenedFile(
-        relation=relation,
         connection=connection,
         path=where,
         format=FRAME if in_memory else " and ".join(sorted({side.format for side in sides} - {FRAME})),
-        columns=types,
-        digest=str,
         bytes=sum(side.bytes for side in sides),
         rows=join.matched,
         notes=_notes(predictions, truth),
-        first_line=1,
         decimal=next((side.decimal for side in sides if side.format != FRAME), "."),
         faults={name: fault for name, home in homes.items() if (fault := home.table.faults.get(home.column))},
         parts=tuple(part for side in sides for part in side.parts or (side,)),
@@ -250,6 +244,3 @@ def _check_length(source: Source, id: object) -> None:
 
 def _required(by: Sequence[str], columns: Sequence[str]) -> dict[str, Use]:
     return {require(name, columns, "data"): "id" for name in by}
-
-
-__all__ = ["check_ids", "check_unique_ids", "join_tables", "open_both"]

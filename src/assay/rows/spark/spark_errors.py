@@ -86,6 +86,3 @@ def rows_changed(where: str, *sizes: int) -> EngineError:
         found=f"{row_counts[0]} and {row_counts[-1]}" if len(row_counts) > 1 else "",
         fix="write them to a file or table first, so that nothing changes while they are counted",
     )
-
-
-__all__ = ["reason", "rows_changed", "told_as_ours"]

@@ -105,6 +105,3 @@ def _demand_pinned(known_as: str, reading: Reading) -> None:
             fix="give the one digest of the file, or leave the engine out",
         )
     demand_digest(known_as, reading.sha256, digest_of(known_as))
-
-
-__all__ = ["SparkFile", "read"]

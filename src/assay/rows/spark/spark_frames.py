@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 
-from assay.core.errors import PlanError, RowsError, repeated_column
+from assay.core.errors import PlanError, RowsError
 from assay.core.text import quoted, visible
 from assay.rows.joins.mismatch_errors import Join, Unmatched
-from assay.rows.source import FrameSource, Roles, require
+from assay.rows.joins.spark_tables import PlainFrame, SparkFrames
+from assay.rows.source import FrameSource, Roles
 from assay.rows.spark.spark_errors import told_as_ours
 from assay.rows.spark.spark_files import SparkFile, read
 from assay.rows.spark.spark_session import open_session
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 _NUMBERS = {"byte", "short", "integer", "long", "float", "double", "decimal", "boolean", "void"}
 _TEXT = {"string", "char", "varchar"}
 _NESTED = {"array", "map", "struct", "variant", "udt"}
+_FIT = {
+    "truth": (_NUMBERS | _TEXT, "column-type", "text, whole numbers, booleans"),
+    "weight": (_NUMBERS, "column-not-numeric", "numbers"),
+    "score": (_NUMBERS - {"boolean", "void"}, "column-not-numeric", "numbers"),
+}
+"""What a role's column may hold; other roles are held to the rule of the truth."""
 
 
 def from_spark(
@@ -31,49 +38,34 @@ def from_spark(
     roles: Roles,
     opened: SparkFile | None = None,
 ) -> FrameSource:
-    """A Spark frame by roles; its columns get plain names, because Spark reads dots and case into real ones."""
-    where = "the given Spark frame" if opened is None else opened.path
-    with told_as_ours(visible(where)):
-        fields = {f"c{place}": field for place, field in enumerate(frame.schema.fields)}
-        plain = frame.toDF(*fields)
-    names = [field.name for field in fields.values()]
+    """A Spark frame by roles; its columns get plain names."""
+    plain = PlainFrame(frame, "the given Spark frame" if opened is None else opened.path)
 
-    def column(name: object, fit: set[str], code: str, known: str) -> str:
-        column_name = require(str(name), names, where)
-        if names.count(column_name) > 1:
-            raise repeated_column(column_name, names.count(column_name), where)
-        alias = f"c{names.index(column_name)}"
-        kind = _kind(fields[alias].dataType)
-        if kind not in fit:
-            raise RowsError(
-                "column-not-scalar" if kind in _NESTED else code,
-                f"column {quoted(column_name)} is of Spark's type {kind}",
-                where=where,
-                known=known,
-                fix="give another column, or cast this one",
-            )
-        return alias
+    def take(role: str, name: object) -> str:
+        column = plain.column(str(name))
+        kind = _kind(plain.fields[column].dataType)
+        fit, code, known = _FIT.get(role, _FIT["truth"])
+        if kind in fit:
+            return column
+        raise RowsError(
+            "column-not-scalar" if kind in _NESTED else code,
+            f"column {quoted(name)} is of Spark's type {kind}",
+            where=plain.where,
+            known=known,
+            fix="give another column, or cast this one",
+        )
 
-    def label(name: object) -> str:
-        return column(name, _NUMBERS | _TEXT, "column-type", "text, whole numbers, booleans")
-
-    source = FrameSource(
-        frame=nw.from_native(plain),
-        truth=label(roles.truth),
-        predicted="" if roles.predicted is None else label(roles.predicted),
-        group={name: label(level) for name, level in roles.group.items()},
-        weight=None if roles.weight is None else column(roles.weight, _NUMBERS, "column-not-numeric", "numbers"),
-        where=where,
+    taken = roles.over(take)
+    source = replace(
+        FrameSource.by_roles(nw.from_native(plain.native), taken, plain.where),
         opened=opened,
-        names={alias: field.name for alias, field in fields.items()},
+        names={column: field.name for column, field in plain.fields.items()},
     )
-    if roles.score is None:
+    if taken.score is None:
         return source
     from assay.rows.engines.score_expressions import with_scores
 
-    fit = _NUMBERS - {"boolean", "void"}
-    scores = [column(name, fit, "column-not-numeric", "numbers") for name in roles.score.columns]
-    return with_scores(source, scores)
+    return with_scores(source, [str(column) for column in taken.score.columns])
 
 
 def _kind(type_: Any) -> str:  # noqa: ANN401  a data type of pyspark
@@ -146,7 +138,6 @@ def join_frames(
     """The joined frame, the roles by the names of its columns, and how the rows matched."""
     from assay.rows.joins.join_sql import full_join
     from assay.rows.joins.matches import ColumnChoice, check_kinds, count_matches
-    from assay.rows.joins.spark_tables import PlainFrame, SparkFrames
 
     plain = [PlainFrame(frame, called) for frame, called in zip(frames, where, strict=True)]
     kinds = [[side.kind_of_id(name) for name in by] for side in plain]
@@ -164,6 +155,3 @@ def join_frames(
     ]
     join = count_matches(tables, by, unmatched)
     return spark_frames.query(full_join(tables, columns, how="INNER")).toDF(*choice.chosen), named, join
-
-
-__all__ = ["SparkFile", "from_cluster", "from_spark", "join_frames", "joined_frames", "joined_on_cluster"]
