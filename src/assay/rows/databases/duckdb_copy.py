@@ -78,6 +78,7 @@ def fill_table(
         rows=rows,
         notes=(*table.notes, f"{counted(len(names), 'column')} fetched and counted by the embedded engine"),
         view=view,
+        known=tuple(table.columns),
         ordered=table.ordered,
     )
 

@@ -67,6 +67,8 @@ class OpenedFile:
     relation: duckdb.DuckDBPyRelation = field(init=False)
     columns: dict[str, str] = field(init=False)
     """The types of the columns by name."""
+    known: tuple[str, ...] = ()
+    """The columns of the table, where only some of them were handed to the engine."""
     digest: Callable[[], str] = field(default=str, repr=False)
     bytes: int = 0
     rows: int | None = None
@@ -254,7 +256,7 @@ def stamp_of(facts: os.stat_result) -> Stamp:
 def check_scalar(opened: OpenedFile, column: str) -> None:
     """Demand that a column is there and holds one value of one kind a row."""
     if column not in opened.columns:
-        raise missing_column(column, opened.columns, visible(opened.path))
+        raise missing_column(column, opened.known or opened.columns, visible(opened.path))
     if (fault := opened.faults.get(column)) and (error := fault()):
         raise error
 

@@ -18,7 +18,7 @@ from assay.rows.files.formats import Reading
 from assay.rows.files.opened_file import VIEW, Home, OpenedFile
 from assay.rows.joins.inputs import Input, duckdb_table, input_of, load_inputs, with_inputs
 from assay.rows.joins.join_sql import full_join
-from assay.rows.joins.matches import ColumnChoice
+from assay.rows.joins.matches import uses_of_sides
 from assay.rows.joins.mismatch_errors import SUBJECT, Unmatched
 from assay.rows.joins.models import (
     FIT,
@@ -51,24 +51,13 @@ def match_in_duckdb(models: Mapping[str, Model], limits: Limits, *, kept: bool, 
 
     def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
         places = {one.view: place for place, one in enumerate(all_inputs)}
-
-        def choose(columns: Sequence[Sequence[str]]) -> list[Mapping[str, Use]]:
-            uses: list[dict[str, Use]] = [{} for _ in all_inputs]
-            for name, model in models.items():
-                own = places[inputs[name].view]
-                if name not in truths:
-                    uses[own] |= model.wide.uses(model.by)
-                    continue
-                sides = own, places[truths[name].view]
-                choice = ColumnChoice(
-                    names=[columns[i] for i in sides], where=[all_inputs[i].called for i in sides], by=model.by
-                )
-                model.wide.over(choice.take)
-                for side, more in zip(sides, choice.uses(model.wide), strict=True):
-                    uses[side] |= more
-            return list(uses)
-
-        opened = load_inputs(all_inputs, connection, choose)
+        uses: list[dict[str, Use]] = [{} for _ in all_inputs]
+        for name, model in models.items():
+            sides = _sides(name, inputs, truths)
+            own = uses_of_sides(model.wide, model.by) if len(sides) > 1 else [model.wide.uses(model.by)]
+            for side, more in zip(sides, own, strict=True):
+                uses[places[side.view]] |= more
+        opened = load_inputs(all_inputs, connection, uses)
         tables = tuple(
             _table(name, place, model, [opened[places[side.view]] for side in _sides(name, inputs, truths)], unmatched)
             for place, (name, model) in enumerate(models.items())
@@ -181,9 +170,7 @@ def align_rows(tables: Mapping[str, Mapping[str, object]], where: Sequence[str],
 
     def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
         uses: dict[str, Use] = {KEY: "id", SUBJECT: "label", _PLACE: "number"}
-        opened = load_inputs(
-            inputs, connection, lambda columns: [{name: uses[name] for name in own} for own in columns]
-        )
+        opened = load_inputs(inputs, connection, [uses] * len(inputs))
         matched = [
             ModelTable(model=model, source=_keys_alone(table), table=duckdb_table(table, [KEY]), keyed=keyed)
             for model, table in zip(tables, opened, strict=True)

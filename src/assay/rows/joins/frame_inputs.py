@@ -48,16 +48,12 @@ class _Held:
     """Whether the data can be read only once."""
 
 
-def column_names(data: object) -> list[str]:
-    """The columns of a frame, or of a mapping."""
-    return list(data) if isinstance(data, Mapping) else list(narwhals_of(data).collect_schema().names())
-
-
 def load_frame(
     connection: duckdb.DuckDBPyConnection, data: object, uses: Mapping[str, Use], *, view: str, called: str
 ) -> OpenedFile:
-    """The columns that are asked for as a view of DuckDB."""
-    names = column_names(data)
+    """The columns that are asked for, as far as they are there, as a view of DuckDB."""
+    names = list(data) if isinstance(data, Mapping) else list(narwhals_of(data).collect_schema().names())
+    uses = {name: use for name, use in uses.items() if name in names} or uses
     for name in uses:
         require(name, names, called)
     refuse_duplicates(list(uses), called)
@@ -84,6 +80,7 @@ def load_frame(
         format=FRAME,
         rows=rows,
         view=view,
+        known=tuple(map(str, names)),
         called=called,
         ordered=registration.ordered,
         indexed=registration.ordered,

@@ -18,19 +18,17 @@ from assay.rows.joins.inputs import duckdb_table, input_of, load_inputs, two_inp
 from assay.rows.joins.join_sql import (
     full_join,
 )
-from assay.rows.joins.matches import ColumnChoice, check_ids, check_kinds, count_matches
+from assay.rows.joins.matches import ColumnChoice, check_ids, check_kinds, count_matches, uses_of_sides
 from assay.rows.joins.mismatch_errors import (
     Unmatched,
     id_columns,
 )
 from assay.rows.limits import Limits
-from assay.rows.source import ArraySource, FrameSource, Roles, Source, names_only, require
+from assay.rows.source import ArraySource, FrameSource, Roles, Source, names_only
 from assay.rows.spark.spark_session import is_cluster, is_spark
 
 if TYPE_CHECKING:
     import duckdb
-
-    from assay.rows.databases.selection import Use
 
 
 def open_both(
@@ -74,14 +72,7 @@ def open_both(
     settled: list[Roles] = []
 
     def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
-        choices: list[ColumnChoice] = []
-
-        def choose(columns: Sequence[Sequence[str]]) -> list[dict[str, Use]]:
-            choices.append(ColumnChoice(names=columns, where=[one.called for one in inputs], by=by))
-            roles.over(choices[0].take)
-            return choices[0].uses(roles)
-
-        predictions, truth = load_inputs(inputs, connection, choose, progress)
+        predictions, truth = load_inputs(inputs, connection, uses_of_sides(roles, by), progress)
         table, named = join_tables(predictions, truth, roles, by, unmatched=unmatched)
         settled.append(named)
         return table
@@ -132,7 +123,7 @@ def join_tables(
     """Two tables of one DuckDB as one, and the roles by the names the columns have there."""
     sides = (predictions, truth)
     choice = ColumnChoice(
-        names=[list(side.columns) for side in sides], where=[side.shown for side in sides], by=tuple(by)
+        names=[side.known or list(side.columns) for side in sides], where=[side.shown for side in sides], by=tuple(by)
     )
     tables = [duckdb_table(side, by) for side in sides]
     check_kinds(tables, by)
@@ -221,7 +212,7 @@ def _check_unique_ids(source: Source, data: object, id: object) -> None:
     table = input_of(data, Reading(), "assay_ids", called="data")
 
     def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
-        [held] = load_inputs([table], connection, lambda columns: [_required(by, columns[0])])
+        [held] = load_inputs([table], connection, [dict.fromkeys(by, "id")])
         check_ids(duckdb_table(held, by), by)
         return held
 
@@ -240,7 +231,3 @@ def _check_length(source: Source, id: object) -> None:
             where="id",
             fix="give one id a row",
         )
-
-
-def _required(by: Sequence[str], columns: Sequence[str]) -> dict[str, Use]:
-    return {require(name, columns, "data"): "id" for name in by}

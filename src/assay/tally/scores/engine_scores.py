@@ -14,8 +14,15 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.rows.engines.score_batches import about_distinct, embedded
-from assay.rows.engines.score_expressions import Frame, arrays, complete, fetched, first_largest
+from assay.rows.engines.score_expressions import (
+    Frame,
+    about_distinct,
+    arrays,
+    complete,
+    embedded,
+    fetched,
+    first_largest,
+)
 from assay.rows.label_types import label_of
 from assay.rows.source import FrameSource
 from assay.tally.base import Count
