@@ -321,8 +321,8 @@ def _from_cluster(path: str, columns: Mapping[str, Column], reading: Reading, en
 
 
 def _from_spark(frame: Any, columns: Mapping[str, Column], where: str) -> Table:  # noqa: ANN401
-    from assay.rows.joins.spark_tables import PlainFrame
     from assay.rows.spark.spark_errors import told_as_ours
+    from assay.rows.spark.spark_frames import PlainFrame
 
     plain = PlainFrame(frame, where)
     chosen = {role: str(column.given) for role, column in columns.items()}

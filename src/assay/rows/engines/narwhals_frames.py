@@ -13,18 +13,23 @@ import narwhals.stable.v2 as nw
 from narwhals.exceptions import DuplicateError
 
 from assay.core.errors import AssayError, PlanError, RowsError, missing_extra, nested_column
-from assay.core.text import quoted, visible
+from assay.core.text import listed, quoted, visible
+from assay.rows.databases.database import is_database
 from assay.rows.engines.duckdb_engine import engine_failure
+from assay.rows.label_types import absent
 from assay.rows.source import FrameSource, Roles, check_same_length, require
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
     from assay.rows.files.opened_file import OpenedFile
     from assay.rows.limits import Limits
 
 NESTED = (nw.List, nw.Array, nw.Struct, nw.Object)
+_BOOLEAN = {"bool", "bool_"}
+_NESTED_VALUES = {"list", "dict", "set", "ndarray"}
 UNFIT = (nw.Datetime, nw.Date, nw.Duration, nw.Time, nw.Binary)
 
 
@@ -40,8 +45,6 @@ def from_frame(frame: Any, roles: Roles) -> FrameSource:  # noqa: ANN401
     """A frame that its own engine counts."""
     where = f"the given {frame.implementation} frame"
     if frame.implementation.is_dask():
-        from assay.rows.engines.dask_frames import demand_told_apart
-
         try:
             demand_told_apart(frame.to_native(), [str(column) for column in roles.named().values()], where)
         except Exception as error:
@@ -49,6 +52,35 @@ def from_frame(frame: Any, roles: Roles) -> FrameSource:  # noqa: ANN401
     names = list(frame.collect_schema().names())
     roles = roles.over(lambda _, column: require(str(column), names, where))
     return _checked(FrameSource.by_roles(frame, roles, where), roles)
+
+
+def demand_told_apart(frame: Any, columns: list[str], where: str) -> None:  # noqa: ANN401  a frame of Dask
+    """Refuse what a group-by would stumble over or merge: names given twice, nested values, True beside 1."""
+    names = list(frame.columns)
+    doubled = sorted({str(name) for name in names if names.count(name) > 1})
+    if doubled:
+        raise RowsError(
+            "duplicate-column", f"two columns are called {listed(doubled)}", where=where, fix="rename one of them"
+        )
+    objects = [name for name in dict.fromkeys(columns) if name in names and str(frame.dtypes[name]) == "object"]
+    if not objects:
+        return
+    found = frame[objects].map_partitions(_types, meta=dict.fromkeys(objects, "object")).compute()
+    for name in objects:
+        types = set(found[name]) - {""}
+        if types & _NESTED_VALUES:
+            raise nested_column(where, f"column {quoted(name)}", listed(sorted(types & _NESTED_VALUES)))
+        if types & _BOOLEAN and types - _BOOLEAN:
+            raise RowsError(
+                "mixed-types-in-column",
+                f"column {quoted(name)} mixes {listed(sorted(types))}",
+                where=where,
+                fix="make them one type: True and 1 are different labels",
+            )
+
+
+def _types(part: pd.DataFrame) -> pd.DataFrame:
+    return part.map(lambda value: "" if absent(value) else type(value).__name__).drop_duplicates()
 
 
 def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two frame types
@@ -156,7 +188,15 @@ def demand_embedded(engine: str | None) -> None:
 
 
 def demand_one_path(path: object, limits: Limits | None, *, where: str) -> None:
-    """Demand what a cluster can be given: one path, and no limits, for it has its own."""
+    """Demand what a cluster can be given: one path of files, and no limits, for it has its own."""
+    if is_database(path):
+        raise PlanError(
+            "role-clash",
+            f"a cluster is named, but {where} is a database, which the cluster does not read",
+            where=where,
+            fix="leave the engine out: the rows of the table are then fetched and counted on this machine;"
+            " or export the table to Parquet where the cluster reads it",
+        )
     if limits is not None:
         raise PlanError(
             "role-clash",

@@ -55,6 +55,20 @@ _EXACT = 2**53
 Stamp: TypeAlias = tuple[int, int, int, int]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """A file that is fit to be read: the query, its rows, and the faults of single columns."""
+
+    scan: Scan
+    rows: int
+    notes: tuple[str, ...] = ()
+    first_line: int = 1
+    faults: Mapping[str, Fault] = field(default_factory=dict)
+    empty: frozenset[str] = frozenset()
+    """Columns that hold nothing but null, so that their type is open."""
+    delimiter: str = ","
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True, eq=False)
 class OpenedFile:
     """A file, or several as one table, whose rows wait in the engine; `fetch` turns failures into errors of ours."""

@@ -44,29 +44,26 @@ _PLACE: Final = "place"
 
 def match_in_duckdb(models: Mapping[str, Model], limits: Limits, *, kept: bool, unmatched: Unmatched) -> MatchedModels:
     """Every model's table joined in DuckDB; with `kept`, the joined rows are stored once for several questions."""
-    inputs, truths = _inputs(models)
-    all_inputs = [*inputs.values(), *dict.fromkeys(truths.values())]
+    sides = _inputs(models)
+    uses: dict[Input, dict[str, Use]] = {}
+    for name, model in models.items():
+        own = [model.wide.uses(model.by)] if model.truth is None else uses_of_sides(model.wide, model.by)
+        for side, more in zip(sides[name], own, strict=True):
+            uses.setdefault(side, {}).update(more)
     table_sets: list[tuple[ModelTable, ...]] = []
     named: dict[str, str] = {}
 
     def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
-        places = {one.view: place for place, one in enumerate(all_inputs)}
-        uses: list[dict[str, Use]] = [{} for _ in all_inputs]
-        for name, model in models.items():
-            sides = _sides(name, inputs, truths)
-            own = uses_of_sides(model.wide, model.by) if len(sides) > 1 else [model.wide.uses(model.by)]
-            for side, more in zip(sides, own, strict=True):
-                uses[places[side.view]] |= more
-        opened = load_inputs(all_inputs, connection, uses)
+        opened = dict(zip(uses, load_inputs(list(uses), connection, list(uses.values())), strict=True))
         tables = tuple(
-            _table(name, place, model, [opened[places[side.view]] for side in _sides(name, inputs, truths)], unmatched)
+            _table(name, place, model, [opened[side] for side in sides[name]], unmatched)
             for place, (name, model) in enumerate(models.items())
         )
         table_sets.append(tables)
         check_joinable(tables)
         return _joined(tables, list(models.values()), named, kept=kept)
 
-    opened = with_inputs(all_inputs, limits, work)
+    opened = with_inputs(list(uses), limits, work)
 
     def source(roles: Roles) -> FrameSource:
         made = of_opened(opened, roles)
@@ -76,25 +73,20 @@ def match_in_duckdb(models: Mapping[str, Model], limits: Limits, *, kept: bool, 
     return MatchedModels(tables=table_sets[0], source=source, fetch=lambda: opened.fetch(query), close=opened.close)
 
 
-def _inputs(models: Mapping[str, Model]) -> tuple[dict[str, Input], dict[str, Input]]:
+def _inputs(models: Mapping[str, Model]) -> dict[str, list[Input]]:
     """The input of each model, and that of its truth where that is elsewhere; models may share one."""
-    inputs: dict[str, Input] = {}
-    truths: dict[str, Input] = {}
+    inputs: dict[str, list[Input]] = {}
     shared: dict[object, Input] = {}
     for place, (name, model) in enumerate(models.items()):
         own = replace(model.reading, truth_table=None, truth_query=None)
-        inputs[name] = input_of(model.data, own, f"assay_model_{place}", called=_called(model.data))
+        inputs[name] = [input_of(model.data, own, f"assay_model_{place}", called=_called(model.data))]
         if model.truth is not None:
             key = str(model.truth) if are_paths(model.truth) else id(model.truth)
             there = replace(own, table=model.reading.truth_table, query=model.reading.truth_query)
             if key not in shared:
                 shared[key] = input_of(model.truth, there, f"assay_truth_{len(shared)}", called="truth_data")
-            truths[name] = shared[key]
-    return inputs, truths
-
-
-def _sides(name: str, inputs: Mapping[str, Input], truths: Mapping[str, Input]) -> list[Input]:
-    return [inputs[name], *([truths[name]] if name in truths else [])]
+            inputs[name].append(shared[key])
+    return inputs
 
 
 def _called(data: object) -> str:

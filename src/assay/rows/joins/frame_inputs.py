@@ -18,12 +18,11 @@ from assay.core.errors import AssayError, RowsError
 from assay.core.text import listed, quoted
 from assay.rows.columns import Coded, all_text, as_array, coded
 from assay.rows.engines.duckdb_engine import engine_failure, quote_identifier, refuse_duplicates, told_as_ours
-from assay.rows.engines.narwhals_frames import narwhals_of
+from assay.rows.engines.narwhals_frames import demand_told_apart, narwhals_of
 from assay.rows.files.formats import FRAME
 from assay.rows.files.opened_file import OpenedFile
 from assay.rows.files.parquet import ArrowStream
 from assay.rows.joins.mismatch_errors import unfit_id
-from assay.rows.joins.spark_tables import PlainFrame
 from assay.rows.label_types import absent, kind_of
 from assay.rows.score_columns import score_array
 from assay.rows.source import check_same_length, require
@@ -91,8 +90,6 @@ def _from_frame(data: object, uses: Mapping[str, Use], called: str) -> _Held:
     frame = narwhals_of(data)
     kind = frame.implementation
     if kind.is_dask():
-        from assay.rows.engines.dask_frames import demand_told_apart
-
         demand_told_apart(frame.to_native(), list(uses), called)
     plain = {name: f"c{place}" for place, name in enumerate(uses)}
     if is_spark(data):
@@ -118,6 +115,8 @@ def _from_frame(data: object, uses: Mapping[str, Use], called: str) -> _Held:
 
 
 def _from_spark(data: Any, plain: Mapping[str, str]) -> _Held:  # noqa: ANN401  a Spark frame
+    from assay.rows.spark.spark_frames import PlainFrame
+
     frame = PlainFrame(data, "the given Spark frame")
     with spark_errors(frame.where):
         chosen = (f"{frame.column(name)} AS {alias}" for name, alias in plain.items())

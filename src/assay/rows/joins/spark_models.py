@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from assay.core.errors import PlanError
 from assay.core.text import visible
-from assay.rows.databases.database import is_database, refuse_selection
+from assay.rows.databases.database import refuse_selection
 from assay.rows.engines.narwhals_frames import demand_one_path
 from assay.rows.joins.mismatch_errors import Unmatched
 from assay.rows.joins.models import (
@@ -21,12 +21,11 @@ from assay.rows.joins.models import (
     check_joinable,
     join_models,
 )
-from assay.rows.joins.spark_tables import SparkFrames, kind_of_id
 from assay.rows.limits import Limits
 from assay.rows.source import FrameSource, Roles
 from assay.rows.spark.spark_errors import told_as_ours
 from assay.rows.spark.spark_files import SparkFile, read
-from assay.rows.spark.spark_frames import from_spark, join_frames
+from assay.rows.spark.spark_frames import SparkFrames, from_spark, join_frames, kind_of_id
 from assay.rows.spark.spark_session import is_spark, open_session
 
 ROWS: Final = 1 << 17
@@ -77,16 +76,10 @@ def match_on_spark(
 
 def _check_paths(models: Mapping[str, Model], limits: Limits | None) -> None:
     for name, model in models.items():
-        if is_database(model.data) or is_database(model.truth):
-            raise PlanError(
-                "role-clash",
-                f"a cluster is named, but rows of {name} are in a database, which the cluster does not read",
-                where="engine",
-                fix="leave the engine out: the rows are then fetched and joined on this machine",
-            )
+        demand_one_path(model.data, limits, where=f"data of {name}")
         refuse_selection(model.data, model.reading)
-        for data in (model.data, *([] if model.truth is None else [model.truth])):
-            demand_one_path(data, limits, where="data")
+        if model.truth is not None:
+            demand_one_path(model.truth, limits, where="truth_data")
 
 
 def _read(spark: Any, model: Model) -> Table:  # noqa: ANN401  a Spark session

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from assay.core.errors import PlanError, UnpairedRows
 from assay.core.text import counted
 from assay.rows.columns import as_array
-from assay.rows.databases.database import is_database
 from assay.rows.engines.duckdb_engine import quote_identifier, told_as_ours
 from assay.rows.engines.narwhals_frames import demand_embedded, demand_one_path, of_opened
 from assay.rows.files.formats import FRAME, Reading
@@ -97,14 +96,6 @@ def _on_cluster(
     both: tuple[Any, Any] = (data, truth_data)
     given = [table[0] if isinstance(table, (list, tuple)) and len(table) == 1 else table for table in both]
     for table, name in zip(given, ("data", "truth_data"), strict=True):
-        if is_database(table):
-            raise PlanError(
-                "role-clash",
-                f"a cluster is named, but {name} is a database, which the cluster does not read",
-                where=name,
-                fix="leave the engine out: the rows of the table are then fetched and joined on this machine;"
-                " or export the table to Parquet where the cluster reads it",
-            )
         demand_one_path(table, limits, where=name)
     return joined_on_cluster(
         given[0], given[1], roles, by, reading=reading or Reading(), engine=engine, unmatched=unmatched
@@ -202,7 +193,7 @@ def _check_unique_ids(source: Source, data: object, id: object) -> None:
         return
     native = data if opened is None else opened.frame  # type: ignore[union-attr]
     if is_spark(native):
-        from assay.rows.joins.spark_tables import PlainFrame, SparkFrames
+        from assay.rows.spark.spark_frames import PlainFrame, SparkFrames
 
         plain = PlainFrame(native, "data" if opened is None else source.where)
         kinds = [plain.kind_of_id(name) for name in by]
