@@ -23,6 +23,8 @@ CHUNK: Final = 1 << 16
 WIDEST: Final = 1 << 31
 """Integer labels spread wider than this are numbered one by one instead of by their distance from the smallest."""
 
+_SHORT: Final = 8
+
 Codes: TypeAlias = "NDArray[Any]"
 """An integer array of whatever width came in."""
 
@@ -75,7 +77,7 @@ def coded(column: object, role: str) -> Coded:
     if kind == "f":
         return _whole_floats(array, role)
     if kind in "UTO":
-        return _objects(array, role)
+        return _short_text(array, role) or _objects(array, role)
     raise RowsError(
         "column-type",
         f"a column of {array.dtype} cannot hold labels",
@@ -253,6 +255,24 @@ def _whole_floats(array: NDArray[Any], role: str) -> Coded:
         labels=whole.labels,
         missing=missing,
     )
+
+
+def _short_text(array: NDArray[Any], role: str) -> Coded | None:
+    """Fixed-width text of up to eight Latin letters, compared as numbers of 64 bits; None for any other."""
+    width = array.dtype.itemsize // 4
+    if array.dtype.kind != "U" or not 0 < width <= _SHORT or not len(array):
+        return None
+    points = np.ascontiguousarray(array).view(np.uint32).reshape(len(array), width)
+    if points.max() > 255:  # noqa: PLR2004  beyond Latin-1 eight letters no longer fit one word
+        return None
+    letters = np.zeros((len(array), _SHORT), dtype=np.uint8)
+    letters[:, :width] = points
+    words = letters.view(np.uint64).ravel()
+    parts = [np.unique(words[start : start + CHUNK]) for start in range(0, len(words), CHUNK)]
+    keys = np.unique(np.concatenate(parts))
+    texts = [key.tobytes().rstrip(b"\0").decode("latin-1") for key in keys]
+    labels = tuple(cast("Label", label_of(text, where=role)) for text in texts)
+    return Coded(role=role, codes=np.searchsorted(keys, words), offset=0, span=len(labels), labels=labels)
 
 
 class _Numbers(dict[object, int]):

@@ -70,6 +70,8 @@ class Column:
         new = np.ones(len(self.value), dtype=np.bool_)
         np.not_equal(self.value[1:], self.value[:-1], out=new[1:])
         new[self.start[:-1][np.diff(self.start) > 0]] = True
+        if self.weight is None and new.all():
+            return self if self.count.max(initial=0) > 1 else replace(self, count=ones(len(self.value)))
         first = np.flatnonzero(new)
         value, start = self.value[first], np.searchsorted(first, self.start)
         if self.weight is not None and self.squares is not None:
