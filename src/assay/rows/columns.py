@@ -23,6 +23,8 @@ CHUNK: Final = 1 << 16
 WIDEST: Final = 1 << 31
 """Integer labels spread wider than this are numbered one by one instead of by their distance from the smallest."""
 
+_SHORT: Final = 8
+
 Codes: TypeAlias = "NDArray[Any]"
 """An integer array of whatever width came in."""
 
@@ -74,10 +76,8 @@ def coded(column: object, role: str) -> Coded:
         return _integers(array, role)
     if kind == "f":
         return _whole_floats(array, role)
-    if kind in "UT":
-        return _fixed_text(array, role) if kind == "U" else _objects(array.astype(object), role)
-    if kind == "O":
-        return _objects(array, role)
+    if kind in "UTO":
+        return _short_text(array, role) or _objects(array, role)
     raise RowsError(
         "column-type",
         f"a column of {array.dtype} cannot hold labels",
@@ -257,56 +257,22 @@ def _whole_floats(array: NDArray[Any], role: str) -> Coded:
     )
 
 
-def _fixed_text(array: NDArray[Any], role: str) -> Coded:
-    """Fixed-width text: code points packed eight to a 64-bit word, so that labels compare as integers."""
+def _short_text(array: NDArray[Any], role: str) -> Coded | None:
+    """Fixed-width text of up to eight Latin letters, compared as numbers of 64 bits; None for any other."""
     width = array.dtype.itemsize // 4
-    if width == 0 or not len(array):
-        return _objects(array.astype(object), role)
+    if array.dtype.kind != "U" or not 0 < width <= _SHORT or not len(array):
+        return None
     points = np.ascontiguousarray(array).view(np.uint32).reshape(len(array), width)
-    words = -(-width // 8)
-    book = _Book(np.zeros((0, words), dtype=np.uint64))
-    codes = np.empty(len(array), dtype=np.uint32)
-    for start in range(0, len(array), CHUNK):
-        part = points[start : start + CHUNK]
-        if part.max() > 255:  # noqa: PLR2004  beyond Latin-1 eight code points no longer fit one word
-            return _objects(array.astype(object), role)
-        packed = np.zeros((len(part), words * 8), dtype=np.uint8)
-        packed[:, :width] = part
-        codes[start : start + CHUNK] = book.numbers(packed.view(np.uint64))
-    names = book.keys.view(np.uint8).reshape(len(book.keys), words * 8)
-    labels = tuple(label_of(bytes(row).decode("latin-1").rstrip("\0"), where=role) for row in names)
-    return Coded(role=role, codes=codes, offset=0, span=len(labels), labels=cast("tuple[Label, ...]", labels))
-
-
-class _Book:
-    """Numbers for distinct rows of 64-bit words, given out as they turn up."""
-
-    def __init__(self, keys: NDArray[np.uint64]) -> None:
-        self.keys = keys
-        self._order = np.zeros(0, dtype=np.int64)
-
-    def numbers(self, rows: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """The number of each row, new rows getting the next free ones."""
-        codes = self._look_up(rows)
-        new = codes < 0
-        if new.any():
-            fresh = np.unique(rows[new], axis=0) if rows.shape[1] > 1 else np.unique(rows[new]).reshape(-1, 1)
-            self.keys = np.concatenate([self.keys, fresh])
-            self._order = np.lexsort(self.keys.T[::-1])
-            codes = self._look_up(rows)
-        return codes
-
-    def _look_up(self, rows: NDArray[np.uint64]) -> NDArray[np.int64]:
-        if not len(self.keys):
-            return np.full(len(rows), -1, dtype=np.int64)
-        ordered = self.keys[self._order]
-        if rows.shape[1] == 1:
-            at = np.minimum(np.searchsorted(ordered[:, 0], rows[:, 0]), len(ordered) - 1)
-        else:
-            wide = np.dtype([(f"w{i}", np.uint64) for i in range(rows.shape[1])])
-            keys, wanted = (np.ascontiguousarray(x).view(wide).ravel() for x in (ordered, rows))
-            at = np.minimum(np.searchsorted(keys, wanted), len(ordered) - 1)
-        return np.where((ordered[at] == rows).all(axis=1), self._order[at], -1)
+    if points.max() > 255:  # noqa: PLR2004  beyond Latin-1 eight letters no longer fit one word
+        return None
+    letters = np.zeros((len(array), _SHORT), dtype=np.uint8)
+    letters[:, :width] = points
+    words = letters.view(np.uint64).ravel()
+    parts = [np.unique(words[start : start + CHUNK]) for start in range(0, len(words), CHUNK)]
+    keys = np.unique(np.concatenate(parts))
+    texts = [key.tobytes().rstrip(b"\0").decode("latin-1") for key in keys]
+    labels = tuple(cast("Label", label_of(text, where=role)) for text in texts)
+    return Coded(role=role, codes=np.searchsorted(keys, words), offset=0, span=len(labels), labels=labels)
 
 
 class _Numbers(dict[object, int]):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -29,7 +28,6 @@ from assay.rows.source import (
 )
 
 if TYPE_CHECKING:
-    from assay.rows.databases.selection import Use
     from assay.rows.files.file_list import Paths
     from assay.rows.joins.mismatch_errors import Unmatched
     from assay.rows.limits import Limits
@@ -110,7 +108,7 @@ def _opened(
         return _arrays(roles)
     names_only(roles)
     if are_paths(data):
-        return _from_path(data, roles, reading, progress=progress, engine=engine, limits=limits)
+        return _from_path(data, roles, reading or Reading(), progress=progress, engine=engine, limits=limits)
     if isinstance(data, Mapping):
         return _arrays(_from_mapping(data, roles))
     from assay.rows.engines.narwhals_frames import from_frame, narwhals_of, take_apart
@@ -198,65 +196,37 @@ def _text_objects(roles: Roles) -> FrameSource | None:
 def _from_path(
     path: Paths,
     roles: Roles,
-    reading: Reading | None,
+    reading: Reading,
     *,
     progress: Any,  # noqa: ANN401
     engine: str | None,
-    limits: Limits | None = None,
+    limits: Limits | None,
 ) -> FrameSource:
     """A path or several, read by the embedded engine or by the one that is named; a database by the embedded engine."""
-    from assay.rows.databases.database import is_database, refuse_selection
-
-    if isinstance(path, (str, os.PathLike)) and is_database(path):
-        if engine is not None:
-            raise PlanError(
-                "role-clash",
-                "an engine is named, but DuckDB counts the rows of a database",
-                where="engine",
-                fix="leave the engine out",
-            )
-        return _from_database(path, roles, reading or Reading(), progress=progress, limits=limits)
-    refuse_selection(path, reading)
-    if engine in (None, "duckdb"):
-        from assay.rows.engines.narwhals_frames import of_opened
-        from assay.rows.files.file_set import open_files
-        from assay.rows.limits import Limits
-
-        return of_opened(open_files(path, reading or Reading(), progress=progress, limits=limits or Limits()), roles)
-    from assay.rows.engines.narwhals_frames import demand_embedded, demand_one_path
+    from assay.rows.databases.database import is_database, open_embedded, place_of, refuse_selection
+    from assay.rows.engines.narwhals_frames import demand_embedded, demand_one_path, of_opened
+    from assay.rows.joins.mismatch_errors import id_columns
     from assay.rows.spark.spark_session import is_cluster
 
-    if not is_cluster(str(engine)):
-        demand_embedded(engine)
-    demand_one_path(path, limits, where="data")
-    from assay.rows.spark.spark_frames import from_cluster
+    database = is_database(path)
+    if database and engine is not None:
+        raise PlanError(
+            "role-clash",
+            "an engine is named, but DuckDB counts the rows of a database",
+            where="engine",
+            fix="leave the engine out",
+        )
+    if engine is not None and is_cluster(engine):
+        from assay.rows.spark.spark_frames import from_cluster
 
-    return from_cluster(cast("str", path), roles, reading or Reading(), str(engine))
-
-
-def _from_database(
-    data: str | os.PathLike[str],
-    roles: Roles,
-    reading: Reading,
-    *,
-    progress: Any = None,  # noqa: ANN401
-    limits: Limits | None = None,
-) -> FrameSource:
-    """A table or query of a database; DuckDB counts a copy of the columns that are asked for."""
-    from assay.rows.databases.database import open_database, place_of
-    from assay.rows.databases.duckdb_copy import copy_table
-    from assay.rows.engines.narwhals_frames import of_opened
-    from assay.rows.files.opened_file import OpenedFile
-
-    opened = open_database(data, reading, progress=progress, limits=limits)
-    where = place_of(opened.path, reading)
-    if not isinstance(opened, OpenedFile):
-        from assay.rows.joins.mismatch_errors import id_columns
-
-        ids: dict[str, Use] = dict.fromkeys(id_columns(roles.id), "id")
-        uses = ids | roles.uses()
-        opened = copy_table(opened, uses, where, max_rows=reading.max_rows, limits=limits)
-    return replace(of_opened(opened, roles), where=where)
+        refuse_selection(path, reading)
+        demand_one_path(path, limits, where="data")
+        return from_cluster(cast("str", path), roles, reading, engine)
+    demand_embedded(engine)
+    ids = id_columns(roles.id) if database else ()
+    opened = open_embedded(path, roles.uses(ids), reading, progress=progress, limits=limits)
+    source = of_opened(opened, roles)
+    return replace(source, where=place_of(opened.path, reading)) if database else source
 
 
 TYPED: Final = ("parquet", "arrow", "duckdb")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from assay.rows.files.opened_file import OpenedFile
     from assay.rows.joins.mismatch_errors import Join
     from assay.rows.limits import Limits
-    from assay.rows.spark.spark_frames import SparkFile
+    from assay.rows.spark.spark_files import SparkFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +140,18 @@ class FrameSource:
     """The exponent of the power of two that weights are multiples of."""
     seen: Look | None = None
     """What is known of a single column of scores that holds finite numbers only."""
+
+    @classmethod
+    def by_roles(cls, frame: Any, roles: Roles, where: str) -> FrameSource:  # noqa: ANN401  a Narwhals frame
+        """A frame with roles that name its columns; scores are added later."""
+        return cls(
+            frame=frame,
+            truth=str(roles.truth),
+            predicted="" if roles.predicted is None else str(roles.predicted),
+            group={name: str(column) for name, column in roles.group.items()},
+            weight=None if roles.weight is None else str(roles.weight),
+            where=where,
+        )
 
     def shown(self, column: str) -> str:
         """A column as the user calls it."""

@@ -209,19 +209,16 @@ def _from_frame(data: object, columns: Mapping[str, Column]) -> Table:
 
 def _from_path(data: Any, columns: Mapping[str, Column], reading: Reading, request: Request) -> Table:  # noqa: ANN401
     """Files or a database, read by the embedded engine; a batch of rows is held at a time."""
-    from assay.rows.databases.database import is_database
+    from assay.rows.databases.database import open_embedded
     from assay.rows.engines.narwhals_frames import demand_embedded
-    from assay.rows.limits import Limits
 
     demand_embedded(request.engine)
-    limits = cast("Limits | None", request.limits) or Limits()
+    limits = cast("Limits | None", request.limits)
     names = {role: str(column.given) for role, column in columns.items()}
-    if is_database(data):
-        opened = _open_database(data, columns, reading, request, limits)
-    else:
-        from assay.rows.files.file_set import open_files
-
-        opened = open_files(data, reading, progress=request.progress, limits=limits)
+    uses: dict[str, Use] = {
+        str(column.given): "number" if column.kind == "number" else "label" for column in columns.values()
+    }
+    opened = open_embedded(data, uses, reading, progress=request.progress, limits=limits)
     try:
         for role, name in names.items():
             names[role] = require(name, list(opened.columns), opened.path)
@@ -240,26 +237,6 @@ def _from_path(data: Any, columns: Mapping[str, Column], reading: Reading, reque
         columns=columns, where=opened.path, rows=opened.rows, about=about, notes=opened.notes, opened=opened,
         chunks=lambda unit: _query_batches(opened, selected, columns, unit), close=opened.close,
     )  # fmt: skip
-
-
-def _open_database(
-    data: Any,  # noqa: ANN401
-    columns: Mapping[str, Column],
-    reading: Reading,
-    request: Request,
-    limits: Limits,
-) -> OpenedFile:
-    from assay.rows.databases.database import open_database
-    from assay.rows.databases.duckdb_copy import copy_table
-    from assay.rows.files.opened_file import OpenedFile
-
-    opened = open_database(data, reading, progress=request.progress, limits=limits)
-    if isinstance(opened, OpenedFile):
-        return opened
-    uses: dict[str, Use] = {
-        str(column.given): "number" if column.kind == "number" else "label" for column in columns.values()
-    }
-    return copy_table(opened, uses, opened.path, max_rows=reading.max_rows, limits=limits)
 
 
 def _expression(opened: OpenedFile, name: str, kind: Kind) -> str:
@@ -333,7 +310,7 @@ def _from_cluster(path: str, columns: Mapping[str, Column], reading: Reading, en
 
     session = open_session(engine)
     try:
-        opened = read(session.spark, path, [str(column.given) for column in columns.values()], reading)
+        opened = read(session.spark, path, reading)
         table = _from_spark(opened.frame, columns, opened.path)
     except BaseException:
         session.end()
@@ -345,16 +322,15 @@ def _from_cluster(path: str, columns: Mapping[str, Column], reading: Reading, en
 
 def _from_spark(frame: Any, columns: Mapping[str, Column], where: str) -> Table:  # noqa: ANN401
     from assay.rows.spark.spark_errors import told_as_ours
+    from assay.rows.spark.spark_frames import PlainFrame
 
+    plain = PlainFrame(frame, where)
+    chosen = {role: str(column.given) for role, column in columns.items()}
     with told_as_ours(visible(where)):
-        names = list(frame.columns)
-        chosen = {role: require(str(column.given), names, where) for role, column in columns.items()}
-        plain = frame.toDF(*(f"c{place}" for place in range(len(names))))
-        parts = []
-        for role, name in chosen.items():
-            source = plain[f"c{names.index(name)}"]
-            parts.append((source.cast("double") if columns[role].kind == "number" else source).alias(role))
-        selected = plain.select(*parts)
+        given = ((role, plain.native[plain.column(name)]) for role, name in chosen.items())
+        numbers = {role for role, column in columns.items() if column.kind == "number"}
+        parts = [(values.cast("double") if role in numbers else values).alias(role) for role, values in given]
+        selected = plain.native.select(*parts)
     name = where if "given" in where else where.rstrip("/").rpartition("/")[2]
     return Table(
         columns=columns, where=where, chunks=lambda _unit: iter(()), spark=selected,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import numpy as np
 
@@ -88,7 +88,6 @@ class Batches:
         *,
         unit: str | None = None,
         workers: int | None = None,
-        by: Literal["threads", "processes"] = "threads",
     ) -> T:
         """Add the partial tallies of all batches; with `unit`, a kernel sees all rows of a unit at once."""
         if self.table.spark is not None:
@@ -96,7 +95,7 @@ class Batches:
         self.by_unit = unit is not None
         batches = self._clean(self.table.chunks(unit))
         whole = batches if unit is None else keep_units_whole(batches, unit)
-        return run_kernel(kernel, whole, workers=workers, by=by)
+        return run_kernel(kernel, whole, workers=workers)
 
     def _clean(self, chunks: Iterator[dict[str, NDArray[Any]]]) -> Iterator[dict[str, NDArray[Any]]]:  # type: ignore[explicit-any]
         """Refuse or leave out rows without a value; all unfit rows are gathered before the error."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a kernel over batches of units and adds the partial tallies: by threads, by processes, or on Spark.
+"""Runs a kernel over batches of units and adds the partial tallies: by threads, or on Spark.
 
 A kernel is a pure function from one batch (columns by name) to a partial tally. The same function runs everywhere.
 """
@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -50,15 +50,14 @@ def run_kernel(
     batches: Iterable[Batch],
     *,
     workers: int | None = None,
-    by: Literal["threads", "processes"] = "threads",
     progress: Progress | None = None,
 ) -> T:
     """Add the partial tallies of all batches; at most one batch more than workers is held at a time.
 
-    `progress` receives the number of batches done. Processes need a kernel that can be pickled.
+    `progress` receives the number of batches done.
     """
     workers = usable() if workers is None else workers
-    partials = map(kernel, batches) if workers <= 1 else _map_in_parallel(kernel, batches, workers, by)
+    partials = map(kernel, batches) if workers <= 1 else _map_in_parallel(kernel, batches, workers)
     return _add_partials(_report(partials, progress))
 
 
@@ -78,9 +77,9 @@ def _add_partials(partials: Iterable[T]) -> T:
     return total
 
 
-def _map_in_parallel(kernel: Kernel[T], batches: Iterable[Batch], workers: int, by: str) -> Iterator[T]:
+def _map_in_parallel(kernel: Kernel[T], batches: Iterable[Batch], workers: int) -> Iterator[T]:
     """Partial tallies in the order of the batches."""
-    pool = _open_pool(workers, by)
+    pool = ThreadPoolExecutor(workers)
     pending: deque[Future[T]] = deque()
     try:
         for batch in batches:
@@ -91,14 +90,6 @@ def _map_in_parallel(kernel: Kernel[T], batches: Iterable[Batch], workers: int, 
             yield pending.popleft().result()
     finally:  # also where a kernel fails or somebody presses Ctrl-C
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _open_pool(workers: int, by: str) -> Executor:
-    if by == "processes":
-        from multiprocessing import get_context
-
-        return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))  # a fork may inherit locks of threads
-    return ThreadPoolExecutor(workers)
 
 
 def keep_units_whole(batches: Iterable[Batch], unit: str) -> Iterator[Batch]:

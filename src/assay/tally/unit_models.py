@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.core.errors import PlanError, RecordError, UnpairedRows
 from assay.core.text import counted, listed
-from assay.tally.base import VERSION, digest
+from assay.tally.base import VERSION, Digested
 from assay.tally.unit_table import UnitTable
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class UnitModels:
+class UnitModels(Digested):
     """Sums of several models on the same units, in an order that does not depend on how they were counted."""
 
     models: tuple[str, ...]
@@ -90,10 +90,6 @@ class UnitModels:
     def _wide(self) -> UnitTable:
         names = tuple(f"{model}|{name}" for model in self.models for name in self.names)
         return UnitTable(names=names, sums=self.sums.reshape(self.units, -1), rows=self.rows, ids=self.ids)
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

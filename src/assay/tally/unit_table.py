@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RecordError
+from assay.core.errors import PlanError
 from assay.core.registry import Declared, Registry
 from assay.core.text import listed
-from assay.tally.base import VERSION, digest
+from assay.tally.base import VERSION, Digested, demand_kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +51,7 @@ class Sums:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class UnitTable:
+class UnitTable(Digested):
     """One row of sums for each unit, in an order that does not depend on how they were counted."""
 
     names: tuple[str, ...]
@@ -123,18 +123,6 @@ class UnitTable:
         np.add.at(added, place, sums)
         return UnitTable.build(self.names, added, rows=rows, ids=names.tolist())
 
-    def __eq__(self, other: object) -> bool:
-        """Same sums of the same units."""
-        return isinstance(other, UnitTable) and self.digest() == other.digest()
-
-    def __hash__(self) -> int:
-        """By digest."""
-        return hash(self.digest())
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
-
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
         return {
@@ -152,13 +140,7 @@ class UnitTable:
     def from_json(cls, content: Mapping[str, object]) -> UnitTable:
         """The inverse of `to_json`."""
         content = cast("Mapping[str, object]", content.get("units", {}))
-        if content.get("kind") != "units" or content.get("version") != VERSION:
-            raise RecordError(
-                "record-unreadable",
-                f"this is not a table of units of version {VERSION}",
-                found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
-                fix="write it again with this version of assay",
-            )
+        demand_kind(content, "units", "a table of units")
         names = cast("list[str]", content["names"])
         return cls.build(
             names,

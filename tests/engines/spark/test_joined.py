@@ -60,20 +60,18 @@ def test_ids_are_refused_on_a_cluster_as_elsewhere(given):
 
 @pytest.fixture(scope="module")
 def sides(tmp_path_factory):
-    """Predictions as Parquet, and the same truth in two other formats; some rows lack a partner."""
+    """Predictions and truth as Parquet; some rows lack a partner."""
     folder = tmp_path_factory.mktemp("sides [1]")
     ours = pl.DataFrame([*PREDICTIONS, ("c8", "a", "x")], schema=["case", "the.label", "reader"], orient="row")
     theirs = pl.DataFrame([*TRUTH, ("c9", "a", "n")], schema=["case", "the.label", "site"], orient="row")
     ours.write_parquet(folder / "p.parquet")
-    theirs.write_csv(folder / "t.csv")
-    theirs.write_ndjson(folder / "t.jsonl")
-    theirs.vstack(theirs[:1]).write_csv(folder / "twice.csv")
+    theirs.write_parquet(folder / "t.parquet")
+    theirs.vstack(theirs[:1]).write_parquet(folder / "twice.parquet")
     return folder
 
 
-@pytest.mark.parametrize("truth", ["t.csv", "t.jsonl"])
-def test_paths_are_joined_on_the_cluster_as_by_the_embedded_engine(cluster, sides, truth):
-    both = {"data": sides / "p.parquet", "truth_data": sides / truth, "id": "case"}
+def test_paths_are_joined_on_the_cluster_as_by_the_embedded_engine(cluster, sides):
+    both = {"data": sides / "p.parquet", "truth_data": sides / "t.parquet", "id": "case"}
     labels = {"truth": "the.label", "predicted": "the.label", "positive": "b", "group": ["site", "reader"]}
     labels["measures"] = "recall"
     expected = flat.assess(**both, **labels, unmatched="count")
@@ -85,13 +83,13 @@ def test_paths_are_joined_on_the_cluster_as_by_the_embedded_engine(cluster, side
 
 
 def test_paths_on_a_cluster_are_refused_as_elsewhere(cluster, sides):
-    both = {"data": sides / "p.parquet", "truth_data": sides / "t.csv", "id": "case", "engine": cluster.connect}
+    both = {"data": sides / "p.parquet", "truth_data": sides / "t.parquet", "id": "case", "engine": cluster.connect}
     both |= {"truth": "the.label", "predicted": "the.label", "positive": "b"}
     error = refusal(both)
     assert error.code == "rows-unmatched"
-    assert error.found == f'{sides / "p.parquet"} without truth: "c8"; {sides / "t.csv"} without prediction: "c9"'
-    assert refusal(both | {"truth_data": sides / "twice.csv"}).code == "duplicate-id"
-    alone = {"data": sides / "twice.csv", "engine": cluster.connect, "truth": "site"}
+    assert error.found == f'{sides / "p.parquet"} without truth: "c8"; {sides / "t.parquet"} without prediction: "c9"'
+    assert refusal(both | {"truth_data": sides / "twice.parquet"}).code == "duplicate-id"
+    alone = {"data": sides / "twice.parquet", "engine": cluster.connect, "truth": "site"}
     alone |= {"predicted": "the.label", "id": "case"}
     error = refusal(alone)
     assert (error.code, error.found) == ("duplicate-id", '"c3"')

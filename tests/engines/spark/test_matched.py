@@ -9,9 +9,7 @@ import pytest
 
 import assay
 from assay.assess.compare import compare as comparing
-from assay.core.errors import EngineError
 from assay.rows.joins.threshold_labels import Cut
-from assay.rows.spark import spark_columns as sparkcolumns
 from assay.tally.labels import label_codes as codes
 from assay.tally.paired.per_unit import PerUnit
 from tests import flat
@@ -131,13 +129,12 @@ def test_rows_of_a_cluster_have_no_places(classic):
     assert (code, "no order" in what) == ("comparison-needs", True)
 
 
-def test_paths_of_models_are_matched_by_the_cluster_that_reads_them(cluster, tmp_path, monkeypatch):
+def test_paths_of_models_are_matched_by_the_cluster_that_reads_them(cluster, tmp_path):
     numbered = [[(7 * i, *rest) for i, (_, *rest) in enumerate(rows)] for rows in (ROWS, OTHERS[::-1])]
     expected = in_memory(*numbered, **LABELS)
-    paths = {"A": tmp_path / "a.parquet", "B": tmp_path / "b.jsonl"}
+    paths = {"A": tmp_path / "a.parquet", "B": tmp_path / "b.parquet"}
     pl.DataFrame(numbered[0], schema=NAMES, orient="row").write_parquet(paths["A"])
-    pl.DataFrame(numbered[1], schema=NAMES, orient="row").write_ndjson(paths["B"])
-    monkeypatch.setattr(sparkcolumns, "PART", 300)
+    pl.DataFrame(numbered[1], schema=NAMES, orient="row").write_parquet(paths["B"])
     assert compared(paths, **LABELS, engine=cluster.connect) == expected
 
 
@@ -164,18 +161,9 @@ def on_cluster(spark, frames):
     return {model: spark.createDataFrame(frame.to_arrow()) for model, frame in frames.items()}
 
 
-def test_thousands_of_rows_that_come_in_parts_are_those_of_memory(connect, monkeypatch):
+def test_thousands_of_rows_are_those_of_memory(connect):
     frames = many("text")
-    expected = compared(frames, **UNITS)
-    monkeypatch.setattr(sparkcolumns, "PART", 60_000)
-    sizes, parts = [], sparkcolumns.parts
-
-    def watched(*given, **stated):
-        return (sizes.append(len(one)) or one for one in parts(*given, **stated))
-
-    monkeypatch.setattr(sparkcolumns, "parts", watched)
-    assert compared(on_cluster(connect, frames), **UNITS) == expected
-    assert sum(sizes) == len(frames["A"]) > 2 * max(sizes)
+    assert compared(on_cluster(connect, frames), **UNITS) == compared(frames, **UNITS)
 
 
 def test_thousands_of_scores_are_rounded_as_by_the_embedded_engine(connect, tmp_path, monkeypatch):
@@ -187,10 +175,3 @@ def test_thousands_of_scores_are_rounded_as_by_the_embedded_engine(connect, tmp_
     assert expected["tallies"]["scores"]["packed"]["bits"] == 9
     monkeypatch.delattr(codes, "held_columns")  # no score comes here by itself
     assert compared(on_cluster(connect, frames), **given) == expected
-
-
-def test_rows_that_change_while_they_are_brought_are_refused(connect):
-    frame = connect.createDataFrame([(i,) for i in range(9)], "id int")
-    coming = sparkcolumns.parts(frame, ["id"], ["id"], rows=10, width=8, where="here")
-    with pytest.raises(EngineError, match="not the same each time"):
-        list(coming)

@@ -51,10 +51,6 @@ def test_the_sum_does_not_depend_on_the_number_of_threads(workers):
     assert run_kernel(count_squares, batches(), workers=workers) == EXPECTED
 
 
-def test_processes_give_the_same_sum():
-    assert run_kernel(count_squares, batches(), workers=2, by="processes") == EXPECTED
-
-
 def test_memory_is_bounded_by_the_batches_in_flight():
     lock, alive, most = threading.Lock(), set(), []
 

@@ -27,7 +27,7 @@ from assay.inference.data.label_noise import (
     mcnemar_p,
 )
 from assay.measures import Measure, parse
-from assay.tally.data.joined_columns import beside
+from assay.tally.data.feature_counts import beside
 from assay.tally.labels.confusion import Confusion
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
 

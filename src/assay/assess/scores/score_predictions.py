@@ -25,8 +25,7 @@ from assay.rows.score_columns import (
     labels_by_score,
     score_columns,
 )
-from assay.rows.score_repair import Rescaled, ranked_last, renormalised
-from assay.rows.scored_source import by_largest, by_threshold, sound
+from assay.rows.scored_source import Rescaled, by_largest, by_threshold, ranked_last, renormalised, sound
 from assay.rows.source import FrameSource, Roles, Source
 from assay.tally.by_group import MISSING
 from assay.tally.labels.array_counts import count

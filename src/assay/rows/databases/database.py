@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import quoted, visible
-from assay.rows.databases.selection import DatabaseTable, demand_one_selection
+from assay.rows.databases.selection import demand_one_selection
 from assay.rows.files.formats import Format, Reading, confirm_magic, regular_file, unreadable
 
 if TYPE_CHECKING:
+    from assay.rows.databases.duckdb_copy import DatabaseTable
+    from assay.rows.databases.selection import Use
+    from assay.rows.files.file_list import Paths
     from assay.rows.files.opened_file import OpenedFile
     from assay.rows.limits import Limits
 
@@ -47,6 +50,29 @@ def shown(data: object) -> str:
     from assay.rows.databases.postgres import redacted
 
     return redacted(str(data))
+
+
+def open_embedded(
+    data: Paths,
+    uses: Mapping[str, Use],
+    reading: Reading,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    limits: Limits | None = None,
+) -> OpenedFile:
+    """Files, or a table or query of a database, in the embedded engine; of SQLite and servers, the columns used."""
+    from assay.rows.databases.duckdb_copy import copy_table
+    from assay.rows.files.file_set import open_files
+    from assay.rows.files.opened_file import OpenedFile
+    from assay.rows.limits import Limits
+
+    if isinstance(data, (str, os.PathLike)) and is_database(data):
+        opened = open_database(data, reading, progress=progress, limits=limits)
+        if isinstance(opened, OpenedFile):
+            return opened
+        return copy_table(opened, uses, place_of(opened.path, reading), max_rows=reading.max_rows, limits=limits)
+    refuse_selection(data, reading)
+    return open_files(data, reading, progress=progress, limits=limits or Limits())
 
 
 def open_database(

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -19,10 +19,14 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-    from assay.rows.databases.selection import DatabaseTable, Use
+    from assay.rows.databases.postgres import PostgresTable
+    from assay.rows.databases.selection import Use
+    from assay.rows.databases.sqlite import SqliteTable
 
-BATCH = 50_000
-"""Rows fetched at a time."""
+    DatabaseTable: TypeAlias = SqliteTable | PostgresTable
+
+SAMPLE = 50_000
+"""Values of a batch that DuckDB looks at, which is all of them."""
 
 
 def copy_table(
@@ -30,15 +34,13 @@ def copy_table(
 ) -> OpenedFile:
     """Some columns, each checked for what it is to hold, in a DuckDB of their own."""
     try:
-        for name, use in uses.items():
-            table.check(require(name, table.columns, where), use)
         with told_as_ours(table.path, table.format):
             connection = connect([], limits or Limits())
     except BaseException:
         table.close()
         raise
     try:
-        return fill_table(table, list(uses), connection, max_rows=max_rows)
+        return fill_table(table, uses, where, connection, max_rows=max_rows)
     except BaseException:
         release(connection)
         raise
@@ -46,38 +48,37 @@ def copy_table(
 
 def fill_table(
     table: DatabaseTable,
-    columns: Sequence[str],
+    uses: Mapping[str, Use],
+    where: str,
     connection: duckdb.DuckDBPyConnection,
     *,
     max_rows: int | None,
     view: str = VIEW,
 ) -> OpenedFile:
     """Some columns, fetched in batches into a table that spills to disk where memory ends; the database is let go."""
-    names = list(dict.fromkeys(columns))
+    names = list(uses)
     try:
-        kinds = table.kinds(names)
+        for name in names:
+            require(name, table.columns, where)
+        kinds = table.kinds(uses)
         table_name = quote_identifier(f"{view}_copied")
         rows = _fill(connection, table_name, table, kinds, max_rows)
         table.confirm(rows)
         chosen = ", ".join(f"c{place} AS {quote_identifier(name)}" for place, name in enumerate(names))
         with told_as_ours(table.path, table.format):
             connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS SELECT {chosen} FROM {table_name}")  # noqa: S608  quoted
-            relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
         digest = table.sha256
     finally:
         table.close()
     return OpenedFile(
-        relation=relation,
         connection=connection,
         path=table.path,
         format=table.format,
-        columns=kinds,
         digest=lambda: digest,
-        bytes=0,
         rows=rows,
         notes=(*table.notes, f"{counted(len(names), 'column')} fetched and counted by the embedded engine"),
-        first_line=1,
         view=view,
+        known=tuple(table.columns),
         ordered=table.ordered,
     )
 
@@ -92,7 +93,7 @@ def _fill(
     """Make the table and fill it; how many rows there were."""
     names = list(kinds)
     with told_as_ours(table.path, table.format):
-        connection.execute(f"SET pandas_analyze_sample = {BATCH}")  # every value of a batch, not the first ones
+        connection.execute(f"SET pandas_analyze_sample = {SAMPLE}")  # every value of a batch, not the first ones
         stated = ", ".join(f"c{place} {kinds[name]}" for place, name in enumerate(names))
         connection.execute(f"CREATE TEMP TABLE {table_name} ({stated})")
     rows = 0

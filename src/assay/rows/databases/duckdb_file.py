@@ -94,25 +94,21 @@ def attached(
     with told_as_ours(where, "duckdb"):
         tables = connection.execute(_TABLES).fetchall()
     source = wrapped(reading.query) if reading.query else _table(alias, chosen(tables, reading, where, "main"))
-    columns = _columns(connection, reading.query or f"FROM {source}", where)
+    refuse_duplicates(_asked(lambda: connection.sql(reading.query or f"FROM {source}"), where).columns, where)
     _view(connection, source, where, view, kept=kept and reading.query is not None)
     hashing = Hashing(path, wanted=reading.digest)
     if reading.sha256 is not None:
         demand_pinned(path, reading, hashing.result())
     opened = OpenedFile(
-        relation=connection.sql(f"SELECT * FROM {quote_identifier(view)}"),  # noqa: S608
         connection=connection,
         path=path,
         format="duckdb",
-        columns=columns,
         digest=hashing.result,
         bytes=facts.st_size,
-        rows=None,
         notes=(
             *(notes if log.exists() and log.stat().st_size else ()),
             *(() if reading.digest else (LEFT_OUT,)),
         ),
-        first_line=1,
         stamp=stamp_of(facts),
         max_rows=reading.max_rows,
         view=view,
@@ -142,12 +138,6 @@ def _attach(connection: duckdb.DuckDBPyConnection, place: str, where: str, alias
 
 def _table(alias: str, found: tuple[str, str]) -> str:
     return ".".join(quote_identifier(part) for part in (alias, *found))
-
-
-def _columns(connection: duckdb.DuckDBPyConnection, query: str, where: str) -> dict[str, str]:
-    relation = _asked(lambda: connection.sql(query), where)
-    refuse_duplicates(relation.columns, where)
-    return {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
 
 
 def _view(connection: duckdb.DuckDBPyConnection, source: str, where: str, view: str, *, kept: bool) -> None:
@@ -199,6 +189,3 @@ def _parses(connection: Any, query: str) -> bool:  # noqa: ANN401
     except duckdb.Error:
         return False  # the query itself will say why
     return True
-
-
-__all__ = ["attached", "from_connection", "open_duckdb", "read_of"]

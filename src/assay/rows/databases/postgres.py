@@ -8,7 +8,7 @@ and never shown or kept.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -16,11 +16,11 @@ from typing import Any
 
 from assay.core.errors import AssayError, EngineError, PlanError, RowsError, missing_extra, repeated_column
 from assay.core.text import quoted, visible
-from assay.rows.databases.duckdb_copy import BATCH
 from assay.rows.databases.selection import Use, chosen, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import quote_identifier
 from assay.rows.files.formats import Reading, too_many
 
+BATCH = 50_000
 KNOCK = 10
 """Seconds to wait for a server, if neither the address nor the environment says."""
 
@@ -54,23 +54,19 @@ class PostgresTable:
     ordered: bool = False
     sha256: str = ""
     """Left empty: the rows are on the server."""
-    labels: set[str] = field(default_factory=set)
-    """Columns that are to hold labels."""
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
         return self.names
 
-    def check(self, column: str, use: Use) -> None:
+    def _check(self, column: str, use: Use) -> None:
         """Demand that a column is there once, with a type that can hold labels, or numbers."""
         where = f"{self.path}, column {quoted(column)}"
         if self.names.count(column) > 1:
             raise repeated_column(column, self.names.count(column), where)
         kind, category = self.types[column]
         number = use == "number"
-        if use == "label":
-            self.labels.add(column)
         if number and kind not in _NUMBERS:
             raise RowsError(
                 "column-not-numeric",
@@ -97,15 +93,16 @@ class PostgresTable:
         kind, category = self.types[column]
         return f'({name})::text COLLATE "C"' if category in "SE" or kind in _NAMES else name
 
-    def kinds(self, columns: Sequence[str]) -> dict[str, str]:
+    def kinds(self, uses: Mapping[str, Use]) -> dict[str, str]:
         """The types of columns in DuckDB; exact decimals are text, unless they are labels."""
-        return {column: self._kind(column) for column in columns}
+        return {column: self._kind(column, use) for column, use in uses.items()}
 
-    def _kind(self, column: str) -> str:
+    def _kind(self, column: str, use: Use) -> str:
+        self._check(column, use)
         kind, category = self.types[column]
         if kind in _WHOLE:
             return "BIGINT"
-        if kind in {"float4", "float8"} or (kind == "numeric" and column in self.labels):
+        if kind in {"float4", "float8"} or (kind == "numeric" and use == "label"):
             return "DOUBLE"
         return "BOOLEAN" if category == "B" else "VARCHAR"
 
@@ -264,6 +261,3 @@ def _ours(error: Any, where: str) -> AssayError:  # noqa: ANN401  an error of ps
         found=message,
         fix="see what it says; if the connection was lost, run again",
     )
-
-
-__all__ = ["PostgresTable", "open_postgres", "redacted"]

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Literal, Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 from assay.core.errors import PlanError
 from assay.core.text import listed, nearest, quoted, visible
@@ -16,49 +16,6 @@ Use: TypeAlias = Literal["label", "number", "id"]
 
 _COMMENTS = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _SELECTS = ("select", "with", "values", "table", "from", "(")
-
-
-class DatabaseTable(Protocol):
-    """A table or query of a database, whose rows are fetched in batches."""
-
-    @property
-    def path(self) -> str:
-        """The file, or the server without any secret."""
-
-    @property
-    def format(self) -> str:
-        """Whose database it is."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader of the Record should know."""
-
-    @property
-    def sha256(self) -> str:
-        """The digest of the file; empty for a server."""
-
-    @property
-    def columns(self) -> Sequence[str]:
-        """The names of the columns."""
-
-    @property
-    def ordered(self) -> bool:
-        """Whether rows have numbers that mean something to the user."""
-
-    def check(self, column: str, use: Use) -> None:
-        """Check that a column can hold labels, numbers or ids."""
-
-    def kinds(self, columns: Sequence[str]) -> dict[str, str]:
-        """The types of columns in DuckDB."""
-
-    def batches(self, columns: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
-        """The rows, a batch at a time."""
-
-    def confirm(self, rows: int) -> None:
-        """Check that the database did not change while it was read."""
-
-    def close(self) -> None:
-        """Let go of the database."""
 
 
 def demand_one_selection(reading: Reading, where: str) -> None:

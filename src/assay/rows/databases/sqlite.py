@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,7 +49,6 @@ class SqliteTable:
     progress: Callable[[int, int], None] | None = field(default=None, repr=False)
     format: str = "sqlite"
     ordered: bool = True
-    numeric: set[str] = field(default_factory=set)
 
     @property
     def sha256(self) -> str:
@@ -61,14 +60,8 @@ class SqliteTable:
         """The file's name and digest."""
         return {Path(self.path).name: self.sha256} if self.sha256 else {}
 
-    def check(self, column: str, use: Use) -> None:
-        """Keep what a column must hold; `kinds` looks at the type of every value."""
+    def _one_type(self, column: str, types: set[str], use: Use) -> None:
         if use == "number":
-            self.numeric.add(column)
-
-    def _one_type(self, column: str, types: set[str]) -> None:
-        types = types - {"null"}
-        if column in self.numeric:
             if odd := types - _NUMBERS:
                 raise self._unfit("column-not-numeric", column, odd, "is to hold numbers, but holds")
             return
@@ -89,16 +82,15 @@ class SqliteTable:
             fix="give the values of the column one type (STRICT tables hold it), or select with CAST in a query",
         )
 
-    def kinds(self, columns: Sequence[str]) -> dict[str, str]:
+    def kinds(self, uses: Mapping[str, Use]) -> dict[str, str]:
         """The types of columns, in words of the embedded engine, after a look at the type of every value."""
-        names = list(map(quote_identifier, columns))
-        types = ", ".join(f"typeof({name})" for name in names)
+        types = ", ".join(f"typeof({quote_identifier(name)})" for name in uses)
         with self._telling():
             type_rows = self.connection.execute(f"SELECT DISTINCT {types} FROM {self.source}").fetchall()  # noqa: S608  quoted
         kinds = {}
-        for place, column in enumerate(columns):
+        for place, (column, use) in enumerate(uses.items()):
             held = {str(row[place]) for row in type_rows} - {"null"}
-            self._one_type(column, held)
+            self._one_type(column, held, use)
             kinds[column] = "DOUBLE" if held & {"real"} else "BIGINT" if held & {"integer"} else "VARCHAR"
         return kinds
 
@@ -292,6 +284,3 @@ def _demand_whole(path: str, size: int) -> None:
             found=f"{counted(size, 'byte')}, where the header counts {page * pages:,}",
             fix="copy the file again",
         )
-
-
-__all__ = ["SqliteTable", "open_sqlite"]

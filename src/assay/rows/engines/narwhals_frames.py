@@ -5,24 +5,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import DuplicateError
 
 from assay.core.errors import AssayError, PlanError, RowsError, missing_extra, nested_column
-from assay.core.text import quoted, visible
+from assay.core.text import listed, quoted, visible
+from assay.rows.databases.database import is_database
 from assay.rows.engines.duckdb_engine import engine_failure
+from assay.rows.label_types import absent
 from assay.rows.source import FrameSource, Roles, check_same_length, require
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
     from assay.rows.files.opened_file import OpenedFile
     from assay.rows.limits import Limits
 
 NESTED = (nw.List, nw.Array, nw.Struct, nw.Object)
+_BOOLEAN = {"bool", "bool_"}
+_NESTED_VALUES = {"list", "dict", "set", "ndarray"}
 UNFIT = (nw.Datetime, nw.Date, nw.Duration, nw.Time, nw.Binary)
 
 
@@ -38,24 +45,42 @@ def from_frame(frame: Any, roles: Roles) -> FrameSource:  # noqa: ANN401
     """A frame that its own engine counts."""
     where = f"the given {frame.implementation} frame"
     if frame.implementation.is_dask():
-        from assay.rows.engines.dask_frames import demand_told_apart
-
         try:
             demand_told_apart(frame.to_native(), [str(column) for column in roles.named().values()], where)
         except Exception as error:
             raise error if isinstance(error, AssayError) else engine_failure(error, where) from error
     names = list(frame.collect_schema().names())
-    return _checked(
-        FrameSource(
-            frame=frame,
-            truth=require(str(roles.truth), names, where),
-            predicted="" if roles.predicted is None else require(str(roles.predicted), names, where),
-            group={name: require(str(column), names, where) for name, column in roles.group.items()},
-            weight=None if roles.weight is None else require(str(roles.weight), names, where),
-            where=where,
-        ),
-        roles,
-    )
+    roles = roles.over(lambda _, column: require(str(column), names, where))
+    return _checked(FrameSource.by_roles(frame, roles, where), roles)
+
+
+def demand_told_apart(frame: Any, columns: list[str], where: str) -> None:  # noqa: ANN401  a frame of Dask
+    """Refuse what a group-by would stumble over or merge: names given twice, nested values, True beside 1."""
+    names = list(frame.columns)
+    doubled = sorted({str(name) for name in names if names.count(name) > 1})
+    if doubled:
+        raise RowsError(
+            "duplicate-column", f"two columns are called {listed(doubled)}", where=where, fix="rename one of them"
+        )
+    objects = [name for name in dict.fromkeys(columns) if name in names and str(frame.dtypes[name]) == "object"]
+    if not objects:
+        return
+    found = frame[objects].map_partitions(_types, meta=dict.fromkeys(objects, "object")).compute()
+    for name in objects:
+        types = set(found[name]) - {""}
+        if types & _NESTED_VALUES:
+            raise nested_column(where, f"column {quoted(name)}", listed(sorted(types & _NESTED_VALUES)))
+        if types & _BOOLEAN and types - _BOOLEAN:
+            raise RowsError(
+                "mixed-types-in-column",
+                f"column {quoted(name)} mixes {listed(sorted(types))}",
+                where=where,
+                fix="make them one type: True and 1 are different labels",
+            )
+
+
+def _types(part: pd.DataFrame) -> pd.DataFrame:
+    return part.map(lambda value: "" if absent(value) else type(value).__name__).drop_duplicates()
 
 
 def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two frame types
@@ -112,8 +137,7 @@ def from_columns(library: str, roles: Roles) -> FrameSource:
     """Series of Polars or PyArrow, put side by side and counted by their own engine."""
     sizes = {role: len(column) for role, column in roles.named().items()}  # type: ignore[arg-type]
     check_same_length(sizes)
-    labels = _aliases(roles)
-    columns = dict(zip(labels.values(), roles.named().values(), strict=True))
+    columns = dict(zip(_aliased(roles).named().values(), roles.named().values(), strict=True))
     if library == "polars":
         import polars as pl
 
@@ -127,7 +151,8 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]], roles: Roles) -> FrameSource
     """Numpy arrays read in place by the embedded engine."""
     import duckdb
 
-    columns: dict[str, NDArray[np.object_]] = dict(zip(_aliases(roles).values(), arrays.values(), strict=True))
+    aliases = map(str, _aliased(roles).named().values())
+    columns: dict[str, NDArray[np.object_]] = dict(zip(aliases, arrays.values(), strict=True))
     connection = duckdb.connect(
         ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     )
@@ -135,24 +160,17 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]], roles: Roles) -> FrameSource
     return _side_by_side(nw.from_native(connection.table("columns")), roles, arrays=columns)
 
 
-def _aliases(roles: Roles) -> dict[str, str]:
+def _aliased(roles: Roles) -> Roles:
     """Plain column names for the roles, so that no name of a user reaches an engine."""
-    return {role: f"c{number}" for number, role in enumerate(roles.named())}
+    numbers = count()
+    return roles.over(lambda *_: f"c{next(numbers)}")
 
 
 def _side_by_side(frame: Any, roles: Roles, *, arrays: Mapping[str, NDArray[Any]] | None = None) -> FrameSource:  # noqa: ANN401
-    alias = _aliases(roles)
-    return FrameSource(
-        frame=frame,
-        truth=alias["truth"],
-        predicted=alias["predicted"],
-        group={name: alias[f'group "{name}"'] for name in roles.group},
-        weight=alias.get("weight"),
-        where="the given columns",
-        arrays=arrays,
-        indexed=True,
-        names={column: role for role, column in alias.items()},
-    )
+    aliased = _aliased(roles)
+    names = {str(column): role for role, column in aliased.named().items()}
+    source = FrameSource.by_roles(frame, aliased, "the given columns")
+    return replace(source, arrays=arrays, indexed=True, names=names)
 
 
 def demand_embedded(engine: str | None) -> None:
@@ -170,7 +188,15 @@ def demand_embedded(engine: str | None) -> None:
 
 
 def demand_one_path(path: object, limits: Limits | None, *, where: str) -> None:
-    """Demand what a cluster can be given: one path, and no limits, for it has its own."""
+    """Demand what a cluster can be given: one path of files, and no limits, for it has its own."""
+    if is_database(path):
+        raise PlanError(
+            "role-clash",
+            f"a cluster is named, but {where} is a database, which the cluster does not read",
+            where=where,
+            fix="leave the engine out: the rows of the table are then fetched and counted on this machine;"
+            " or export the table to Parquet where the cluster reads it",
+        )
     if limits is not None:
         raise PlanError(
             "role-clash",
@@ -191,24 +217,12 @@ def of_opened(opened: OpenedFile, roles: Roles) -> FrameSource:
     """What the embedded engine has opened, by roles."""
     from assay.rows.files.opened_file import check_scalar, number_column
 
-    names = list(opened.columns)
     for column in roles.labelled().values():
         check_scalar(opened, str(column))
     if roles.weight is not None:
         number_column(opened, str(roles.weight))
-    return _checked(
-        FrameSource(
-            frame=nw.from_native(opened.relation),
-            truth=require(str(roles.truth), names, opened.path),
-            predicted="" if roles.predicted is None else require(str(roles.predicted), names, opened.path),
-            group={name: require(str(column), names, opened.path) for name, column in roles.group.items()},
-            weight=None if roles.weight is None else require(str(roles.weight), names, opened.path),
-            where=opened.path,
-            opened=opened,
-            join=opened.join,
-        ),
-        roles,
-    )
+    source = FrameSource.by_roles(nw.from_native(opened.relation), roles, opened.path)
+    return _checked(replace(source, opened=opened, join=opened.join), roles)
 
 
 def _checked(source: FrameSource, roles: Roles) -> FrameSource:

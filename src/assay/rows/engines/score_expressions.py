@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 import narwhals.stable.v2 as nw
 
 from assay.core.errors import AssayError, RowsError
-from assay.core.text import quoted, visible
-from assay.rows.engines.duckdb_engine import engine_failure
-from assay.rows.files.opened_file import OpenedFile, number_column, numbered_rows
+from assay.core.text import visible
+from assay.rows.engines.duckdb_engine import engine_failure, quote_identifier
+from assay.rows.files.opened_file import ROW, OpenedFile, number_column, numbered_rows
 from assay.rows.row_positions import places
 from assay.rows.score_columns import EXACT, NORMAL, WIDTHS, Faults, Kind, demand_sound, inexact, score_array
-from assay.rows.source import FrameSource
+from assay.rows.source import FrameSource, Look
 from assay.rows.spark.spark_errors import told_as_ours
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 Frame: TypeAlias = Any
 """One of Narwhals' frames, eager or lazy."""
 PREDICTED: Final = "assay_predicted"
-ROW: Final = "assay_row"
-NUMBER: Final = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 MOST: Final = 3
+SAMPLED: Final = 16
+"""One in so many scores, by its value, goes into Spark's sketch of distinct ones, which costs as much as the rest."""
 
 
 def with_scores(source: FrameSource, columns: Sequence[str]) -> FrameSource:
@@ -71,32 +71,18 @@ def _demand_held(source: FrameSource, column: str, kind: Any) -> None:  # noqa: 
 
 
 def _number(source: FrameSource, column: str) -> Any:  # noqa: ANN401  a Narwhals expression
-    """A column as float64; text is read as numbers only from a file, after a check of every value."""
+    """A column of numbers as float64."""
     kind = source.frame.collect_schema()[column]
-    if kind.is_numeric():
-        if source.opened is None and kind in WIDE:
-            _demand_held(source, column, kind)
-        return nw.col(column).cast(nw.Float64)
-    if kind != nw.String or source.opened is None:
+    if not kind.is_numeric():
         raise RowsError(
             "column-not-numeric",
             f"{source.shown(column)} is {kind}, and scores are numbers",
             where=source.where,
             fix="name a column of numbers",
         )
-    text = nw.col(column)
-    if source.opened.decimal != ".":
-        text = text.str.replace_all(source.opened.decimal, ".", literal=True)
-    odd = int(sums(source, {"odd": ~text.str.contains(NUMBER)})["odd"])
-    if odd:
-        raise RowsError(
-            "column-not-numeric",
-            f"{odd:,} values of {source.shown(column)} cannot be read as numbers",
-            where=source.where,
-            known=f"digits with a decimal {quoted(source.opened.decimal)}",
-            fix="correct the values; leave a field empty for a missing value",
-        )
-    return text.cast(nw.Float64)
+    if source.opened is None and kind in WIDE:
+        _demand_held(source, column, kind)
+    return nw.col(column).cast(nw.Float64)
 
 
 def sums(source: FrameSource, conditions: dict[str, Any]) -> dict[str, int]:
@@ -199,12 +185,47 @@ def sound_frame(source: FrameSource, kind: Kind, *, single: bool, drop: bool) ->
 
 def _surely_sound(source: FrameSource, kind: Kind) -> FrameSource | None:
     """The source, if one quick look, or the one before, says that its scores are without fault."""
-    from assay.rows.engines.score_batches import looked
-
     seen = source.seen or looked(source)
     if seen is None or (kind == "probability" and not (seen.low >= 0 and seen.high <= 1)):
         return None
     return replace(source, seen=seen)
+
+
+def embedded(source: FrameSource) -> OpenedFile | None:
+    """The file whose rows wait in the embedded engine, if that is where they are."""
+    opened = source.opened
+    return opened if isinstance(opened, OpenedFile) and source.frame.implementation.is_duckdb() else None
+
+
+def looked(source: FrameSource) -> Look | None:
+    """What one look of the embedded engine, or of Spark, finds of a column of scores; None if any of them is unfit.
+
+    A file may state its largest number without regard to NaN, and the engine may believe it; a sum has seen every row.
+    """
+    (name,) = source.score  # a name of ours, which every engine reads as it stands
+    asked = ["count(*)", *(f"{what}({name})" for what in ("count", "min", "max", "sum"))]
+    kind = source.frame.implementation
+    if (opened := embedded(source)) is not None:
+        aggregates = opened.fetch(source.frame.to_native().aggregate(", ".join(asked)))[0]
+    elif kind.is_pyspark() or kind.is_pyspark_connect():
+        asked.append(f"approx_count_distinct(CASE WHEN pmod(hash({name}), {SAMPLED}) = 0 THEN {name} END)")
+        with told_as_ours(source.where):
+            aggregates = tuple(source.frame.to_native().selectExpr(*asked).collect()[0])
+    else:
+        return None
+    rows, there, low, high, total, *about = aggregates
+    if not rows or there != rows or not math.isfinite(total):
+        return None
+    return Look(rows=rows, low=float(low), high=float(high), distinct=SAMPLED * sum(about))
+
+
+def about_distinct(opened: OpenedFile, source: FrameSource, names: Sequence[str], rows: int | None = None) -> int:
+    """About how many distinct scores the fullest column holds, in all rows or in the first ones."""
+    asked = ", ".join(f"approx_count_distinct({quote_identifier(name)})" for name in names)
+    relation = source.frame.to_native()
+    return max(
+        int(one) for one in opened.fetch((relation if rows is None else relation.limit(rows)).aggregate(asked))[0]
+    )
 
 
 def off_one(source: FrameSource) -> Any:  # noqa: ANN401  a Narwhals expression
@@ -264,7 +285,7 @@ def _first_in_files(
     opened = cast("OpenedFile", source.opened)
     columns = [source.names[name] for name in source.score]
     first_rows: list[tuple[int, tuple[object, ...]]] = []
-    for relation, placed in numbered_rows(opened, columns, ROW):
+    for relation, placed in numbered_rows(opened, columns):
         frame = _with_numbers(opened, relation, columns, source.score)
         few = frame.filter(hit).sort(ROW).select(nw.col(ROW), *wanted).head(MOST - len(first_rows))
         first_rows += [(placed(int(cast("int", row[0]))), row[1:]) for row in fetched(source, few)]

@@ -16,6 +16,7 @@ from assay.core.text import counted, listed, visible
 from assay.rows.engines.duckdb_engine import Scan, quote_identifier, quote_literal, refuse_duplicates
 from assay.rows.files.csv_shape import Body, Header, Shape, Trouble, blank, unclosed
 from assay.rows.files.formats import no_rows
+from assay.rows.files.opened_file import Checked
 from assay.rows.files.text_blocks import BOM, Text, check_text
 
 DELIMITERS = ",;\t|"
@@ -26,6 +27,18 @@ _NAMES = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}
 _QUOTED = re.compile(rb'"[^"]*"')
 _HEADER = 4 << 20  # a first row longer than this is a quote left open
 _LINE_SIZE = 2_000_000  # the engine's own limit; raised only for files with longer rows
+
+
+def check(text: Text, path: str) -> Checked:
+    """Check the whole file, and say how the engine is to read it."""
+    shape = scan(text)
+    return Checked(
+        scan=select(path, text.form.compression, shape),
+        rows=shape.rows,
+        notes=shape.notes,
+        first_line=shape.header.lines + 1,
+        delimiter=shape.header.delimiter,
+    )
 
 
 def scan(text: Text) -> Shape:

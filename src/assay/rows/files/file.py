@@ -10,7 +10,7 @@ import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -42,6 +42,7 @@ from assay.rows.files.formats import (
 )
 from assay.rows.files.opened_file import (
     VIEW,
+    Checked,
     OpenedFile,
     Stamp,
     demand_unchanged,
@@ -253,8 +254,7 @@ class Prepared:
     def _checked(
         self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, view: str, hashing: Hashing
     ) -> OpenedFile:
-        check = {"csv": self._csv, "jsonl": self._jsonl, "parquet": self._parquet, "arrow": self._arrow}[self.form.name]
-        checked_file = check(connection, progress, view)
+        checked_file = self._check(connection, progress, view)
         with told_as_ours(visible(self.known_as), self.form.name):
             if self.levels:
                 self._refuse_clash(connection.sql(str(checked_file.scan)).columns)
@@ -262,14 +262,12 @@ class Prepared:
                 f"CREATE TEMP VIEW {quote_identifier(view)} AS {with_levels(checked_file.scan, self.levels)}"
             )
             relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
-            types = dict(zip(relation.columns, relation.types, strict=True))
-        nested = {name: self._nested(name, str(kind)) for name, kind in types.items() if kind.id in _NESTED}
+        types = zip(relation.columns, relation.types, strict=True)
+        nested = {name: self._nested(name, str(kind)) for name, kind in types if kind.id in _NESTED}
         opened = OpenedFile(
-            relation=relation,
             connection=connection,
             path=self.known_as,
             format=self.form.name,
-            columns={name: str(kind) for name, kind in types.items()},
             digest=hashing.result,
             bytes=self.stamp[2],
             rows=checked_file.rows,
@@ -307,40 +305,18 @@ class Prepared:
                     fix="rename the folder, or name the file itself: only folders below what is named give columns",
                 )
 
-    def _text(self, progress: Progress | None) -> Text:
+    def _check(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, view: str) -> Checked:
+        if self.form.name == "parquet":
+            return parquet.parquet(self.path, self.known_as, connection, self.reading)
+        if self.form.name == "arrow":
+            called = f"{parquet.SOURCE}_{view}"
+            return parquet.arrow(self.path, self.known_as, self.head, connection, self.reading, called=called)
         # The check is one half of the work; the query that counts is the other.
         half = None if progress is None else lambda done, total: progress(done // 2, total)
-        return Text(self.known_as, self.form, self.reading, half)
-
-    def _csv(self, _: duckdb.DuckDBPyConnection, progress: Progress | None, __: str) -> _Found:
-        shape = csv_checks.scan(self._text(progress))
-        scan = csv_checks.select(self.path, self.form.compression, shape)
-        return _Found(
-            scan=scan,
-            rows=shape.rows,
-            notes=shape.notes,
-            first_line=shape.header.lines + 1,
-            delimiter=shape.header.delimiter,
-        )
-
-    def _jsonl(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, _: str) -> _Found:
-        lines = json_lines.describe(self._text(progress), self.path, connection)
-        return _Found(
-            scan=lines.scan,
-            rows=lines.rows,
-            notes=lines.notes,
-            faults=lines.faults,
-            empty=lines.empty,
-        )
-
-    def _parquet(self, connection: duckdb.DuckDBPyConnection, _: Progress | None, __: str) -> _Found:
-        scan, rows = parquet.parquet(self.path, self.known_as, connection, self.reading)
-        return _Found(scan=scan, rows=rows)
-
-    def _arrow(self, connection: duckdb.DuckDBPyConnection, _: Progress | None, view: str) -> _Found:
-        called = f"{parquet.SOURCE}_{view}"
-        scan, rows, notes = parquet.arrow(self.path, self.known_as, self.head, connection, self.reading, called=called)
-        return _Found(scan=scan, rows=rows, notes=notes)
+        text = Text(self.known_as, self.form, self.reading, half)
+        if self.form.name == "csv":
+            return csv_checks.check(text, self.path)
+        return json_lines.describe(text, self.path, connection)
 
     def _nested(self, name: str, kind: str) -> Fault:
         shown = f"column {quoted(name)}"
@@ -356,16 +332,3 @@ def with_levels(scan: Scan | str, levels: Mapping[str, str | None], replaced: st
         for key, value in levels.items()
     ]
     return f"SELECT {', '.join([f'*{replaced}', *given])} FROM ({scan})"  # noqa: S608  quoted above
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """What the check of a format hands on to the engine."""
-
-    scan: Scan
-    rows: int
-    notes: tuple[str, ...] = ()
-    first_line: int = 1
-    faults: Mapping[str, Fault] = field(default_factory=dict)
-    empty: frozenset[str] = frozenset()
-    delimiter: str = ","

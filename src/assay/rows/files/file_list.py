@@ -322,6 +322,3 @@ def _refuse_twice(files: Sequence[Listed]) -> None:
                 known=counted(len(files), "file"),
                 fix="name every file once",
             )
-
-
-__all__ = ["Listed", "Paths", "are_paths", "list_files", "list_sides", "shown"]

@@ -62,25 +62,20 @@ def open_table(
     treated = _agreed(parts, called)
     with told_as_ours(called, "parquet" if any(part.format == "parquet" for part in parts) else parts[0].format):
         connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS {_union(parts, treated)}")
-        relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
-        columns = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
-    whole = OpenedFile(
-        relation=relation,
-        connection=connection,
-        path=called,
-        format=" and ".join(sorted({part.format for part in parts})),
-        columns=columns,
-        digest=str,
-        bytes=total,
-        rows=rows,
-        notes=_notes(parts),
-        first_line=parts[0].first_line,
-        decimal=parts[0].decimal,
-        faults=_faults(parts),
-        view=view,
-        parts=tuple(parts),
-        progress=progress,
-    )
+        whole = OpenedFile(
+            connection=connection,
+            path=called,
+            format=" and ".join(sorted({part.format for part in parts})),
+            bytes=total,
+            rows=rows,
+            notes=_notes(parts),
+            first_line=parts[0].first_line,
+            decimal=parts[0].decimal,
+            faults=_faults(parts),
+            view=view,
+            parts=tuple(parts),
+            progress=progress,
+        )
     return confirmed(whole)
 
 
@@ -245,6 +240,3 @@ def _same_values(first: OpenedFile, other: OpenedFile, column: str) -> bool:
 
 def _some(names: Sequence[str]) -> str:
     return ", ".join(visible(name) for name in names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")  # noqa: PLR2004
-
-
-__all__ = ["onward", "open_files", "open_table"]

@@ -8,7 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from assay.core.text import counted, quoted, visible
 from assay.rows.engines.duckdb_engine import Scan, quote_identifier, quote_literal, refuse_duplicates, told_as_ours
 from assay.rows.files.csv_shape import Trouble, blank
 from assay.rows.files.formats import Fault, no_rows, too_many
+from assay.rows.files.opened_file import Checked
 from assay.rows.files.text_blocks import Text, check_text
 
 if TYPE_CHECKING:
@@ -42,19 +43,7 @@ _WORDS = {
 _ODD = r"[:,\[]\s*-?(?i:nan|inf)|,\s*[}\]]|[:,\[]\s*-?\d{19}|[eE]\+?\d{3}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Described:
-    """A file of JSON lines that is fit to be read: the query, its rows, and the faults of single columns."""
-
-    scan: Scan
-    rows: int
-    empty: frozenset[str] = frozenset()
-    """Columns that hold nothing but null, so that their type is open."""
-    faults: dict[str, Fault] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-
-def describe(text: Text, path: str, connection: duckdb.DuckDBPyConnection) -> Described:
+def describe(text: Text, path: str, connection: duckdb.DuckDBPyConnection) -> Checked:
     """Check the bytes, then the lines, then the kinds of values of each key."""
     rows, longest, notes = _scan(text)
     options = {
@@ -87,7 +76,7 @@ def describe(text: Text, path: str, connection: duckdb.DuckDBPyConnection) -> De
     except EngineError:
         raise_if_not_strict(text)
         raise
-    return Described(scan=scan, rows=rows, empty=empty, faults=faults, notes=notes)
+    return Checked(scan=scan, rows=rows, empty=empty, faults=faults, notes=notes)
 
 
 def _scan(text: Text) -> tuple[int, int, tuple[str, ...]]:

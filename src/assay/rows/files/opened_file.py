@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 VIEW = "rows"
 """What the rows are called in SQL given to `OpenedFile.fetch`."""
 
+ROW = "assay_row"
+"""The column of row numbers."""
+
 NUMERIC = {
     "tinyint",
     "smallint",
@@ -52,20 +55,39 @@ _EXACT = 2**53
 Stamp: TypeAlias = tuple[int, int, int, int]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """A file that is fit to be read: the query, its rows, and the faults of single columns."""
+
+    scan: Scan
+    rows: int
+    notes: tuple[str, ...] = ()
+    first_line: int = 1
+    faults: Mapping[str, Fault] = field(default_factory=dict)
+    empty: frozenset[str] = frozenset()
+    """Columns that hold nothing but null, so that their type is open."""
+    delimiter: str = ","
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True, eq=False)
 class OpenedFile:
     """A file, or several as one table, whose rows wait in the engine; `fetch` turns failures into errors of ours."""
 
-    relation: duckdb.DuckDBPyRelation
     connection: duckdb.DuckDBPyConnection
     path: str
     format: str
-    columns: dict[str, str]
-    digest: Callable[[], str] = field(repr=False)
-    bytes: int
-    rows: int | None
-    notes: tuple[str, ...]
-    first_line: int
+    view: str = VIEW
+    """The rows in the engine."""
+    relation: duckdb.DuckDBPyRelation = field(init=False)
+    columns: dict[str, str] = field(init=False)
+    """The types of the columns by name."""
+    known: tuple[str, ...] = ()
+    """The columns of the table, where only some of them were handed to the engine."""
+    digest: Callable[[], str] = field(default=str, repr=False)
+    bytes: int = 0
+    rows: int | None = None
+    notes: tuple[str, ...] = ()
+    first_line: int = 1
     decimal: str = "."
     faults: Mapping[str, Fault] = field(default_factory=dict, repr=False)
     stamp: Stamp = field(default=(0, 0, 0, 0), repr=False)
@@ -75,7 +97,6 @@ class OpenedFile:
     """A limit that could not be kept before the rows are counted."""
     name: str = ""
     """What the Record calls it."""
-    view: str = VIEW
     scan: Scan | None = field(default=None, repr=False)
     levels: Mapping[str, str | None] = field(default_factory=dict, repr=False)
     """What the folders of the file say of all its rows."""
@@ -92,6 +113,12 @@ class OpenedFile:
     """Whether rows have numbers that mean something to the user; those of a table on a server have not."""
     indexed: bool = False
     """Whether rows are counted from 0, as those of frames in memory are."""
+
+    def __post_init__(self) -> None:
+        """Ask the engine for the columns of the view."""
+        relation = self.connection.sql(f"SELECT * FROM {quote_identifier(self.view)}")  # noqa: S608
+        object.__setattr__(self, "relation", relation)
+        object.__setattr__(self, "columns", dict(zip(relation.columns, map(str, relation.types), strict=True)))
 
     def place(self, number: int) -> int:
         """The place of a row, from its number, which begins with 1."""
@@ -243,52 +270,31 @@ def stamp_of(facts: os.stat_result) -> Stamp:
 def check_scalar(opened: OpenedFile, column: str) -> None:
     """Demand that a column is there and holds one value of one kind a row."""
     if column not in opened.columns:
-        raise missing_column(column, opened.columns, visible(opened.path))
+        raise missing_column(column, opened.known or opened.columns, visible(opened.path))
     if (fault := opened.faults.get(column)) and (error := fault()):
         raise error
 
 
 def locate(
-    opened: OpenedFile,
-    predicate: str,
-    columns: Sequence[str],
-    limit: int = 3,
-    renamed: Mapping[str, str] | None = None,
+    opened: OpenedFile, predicate: str, columns: Sequence[str], limit: int = 3
 ) -> list[tuple[int, dict[str, object]]]:
     """The first rows that satisfy an SQL predicate, in file order, by their number among the data rows (from 1).
 
-    Columns may be asked for by other names than the file's own, if `renamed` has these.
+    Of rows that were joined, the predicate is about the first column.
     """
-    if opened.homes:
-        home = opened.homes[(renamed or {}).get(columns[0], columns[0])]  # a predicate is about the first column
-        renamed = {columns[0]: home.column}
-        first = locate(home.table, f"({predicate}) AND {home.matched}", columns[:1], limit, renamed)
-        name = home.table.called or home.table.name
-        return [(row if isinstance(row, (Row, Unplaced, Index)) else Row(row, name), values) for row, values in first]
-    if opened.parts:
-        rows: list[tuple[int, dict[str, object]]] = []
-        for part in opened.parts:
-            rest = locate(part, predicate, columns, limit - len(rows), renamed)
-            rows += [(Row(row, part.name), values) for row, values in rest]
-            if len(rows) >= limit:
-                break
-        return rows
-    number = next(name for name in _fresh("row") if name.lower() not in {c.lower() for c in opened.columns})
-    named = "".join(
-        f", {quote_identifier(own)} AS {quote_identifier(name)}" for name, own in (renamed or {}).items() if own != name
-    )
-    numbered = (
-        f"SELECT row_number() OVER () AS {quote_identifier(number)}, *{named} FROM {quote_identifier(opened.view)}"  # noqa: S608
-    )
-    chosen = ", ".join(quote_identifier(name) for name in (number, *columns))
-    query = (
-        f"SELECT {chosen} FROM ({numbered}) WHERE {predicate} ORDER BY {quote_identifier(number)} LIMIT {int(limit)}"  # noqa: S608
-    )
-    return [(opened.place(row[0]), dict(zip(columns, row[1:], strict=True))) for row in opened.fetch(query)]
+    columns = columns[:1] if opened.homes else columns
+    chosen = ", ".join(quote_identifier(name) for name in (ROW, *columns))
+    rows: list[tuple[int, dict[str, object]]] = []
+    for relation, place in numbered_rows(opened, columns):
+        few = relation.filter(predicate).order(ROW).limit(limit - len(rows)).project(chosen)
+        rows += [(place(row[0]), dict(zip(columns, row[1:], strict=True))) for row in opened.fetch(few)]
+        if len(rows) >= limit:
+            break
+    return rows
 
 
 def numbered_rows(
-    opened: OpenedFile, columns: Sequence[str], number: str
+    opened: OpenedFile, columns: Sequence[str]
 ) -> Iterator[tuple[duckdb.DuckDBPyRelation, Callable[[int], int]]]:
     """The rows file by file with their numbers, from 1, and what such a number says of where a row stands.
 
@@ -305,19 +311,11 @@ def numbered_rows(
     )
     for part in table.parts or (table,):
         with translated(part):
-            query = (
-                f"SELECT row_number() OVER () AS {quote_identifier(number)}, *{also} FROM {quote_identifier(part.view)}"  # noqa: S608
-            )
+            query = f"SELECT row_number() OVER () AS {ROW}, *{also} FROM {quote_identifier(part.view)}"  # noqa: S608
             relation = part.connection.sql(query)
             relation = relation if table is opened else relation.filter(matched)
         name = (part.called or part.name) if table is not opened or table.parts else ""
         yield relation, partial(Row, file=name) if table.ordered and not table.indexed else table.place
-
-
-def _fresh(name: str) -> Iterator[str]:
-    while True:
-        yield name
-        name += "_"
 
 
 def number_column(opened: OpenedFile, column: str) -> str:

@@ -13,6 +13,7 @@ from assay.core.errors import AssayError, RowsError, missing_extra
 from assay.core.text import visible
 from assay.rows.engines.duckdb_engine import Scan, quote_identifier, quote_literal, refuse_duplicates, told_as_ours
 from assay.rows.files.formats import Reading, no_rows, too_many, unreadable
+from assay.rows.files.opened_file import Checked
 from assay.rows.files.text_blocks import optional
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def _tail(path: str, size: int) -> bytes:
         raise unreadable(path, error) from None
 
 
-def parquet(path: str, known_as: str, connection: duckdb.DuckDBPyConnection, reading: Reading) -> tuple[Scan, int]:
+def parquet(path: str, known_as: str, connection: duckdb.DuckDBPyConnection, reading: Reading) -> Checked:
     """The query that reads a Parquet file and its rows by the footer; too many are refused before any is read."""
     where, size = visible(known_as), Path(path).stat().st_size
     tail = _tail(path, 8)
@@ -70,7 +71,8 @@ def parquet(path: str, known_as: str, connection: duckdb.DuckDBPyConnection, rea
             fix="write the file again",
         )
     refuse_duplicates(_top_level(schema), where)
-    return Scan(head="SELECT * FROM read_parquet(", path=path, tail=", hive_partitioning = false)"), rows
+    scan = Scan(head="SELECT * FROM read_parquet(", path=path, tail=", hive_partitioning = false)")
+    return Checked(scan=scan, rows=rows)
 
 
 def _top_level(schema: list[tuple[str, int | None]]) -> list[str]:
@@ -101,7 +103,7 @@ class ArrowStream:
 
 def arrow(
     path: str, known_as: str, head: bytes, connection: duckdb.DuckDBPyConnection, reading: Reading, *, called: str
-) -> tuple[Scan, int, tuple[str, ...]]:
+) -> Checked:
     """The query that reads an Arrow file or stream, its rows, and what to note."""
     where = visible(known_as)
     is_file = head.startswith(_ARROW)
@@ -123,7 +125,7 @@ def arrow(
     refuse_duplicates(names, where)
     with told_as_ours(where, "arrow"):
         connection.register(called, table)
-    return Scan(head=f"SELECT * FROM {quote_identifier(called)}"), rows, notes  # noqa: S608
+    return Checked(scan=Scan(head=f"SELECT * FROM {quote_identifier(called)}"), rows=rows, notes=notes)  # noqa: S608
 
 
 @contextmanager

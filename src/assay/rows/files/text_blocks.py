@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any, BinaryIO
 
 from assay.core.errors import RowsError, missing_extra
 from assay.core.text import visible
@@ -79,67 +82,42 @@ class Text:
         )
 
     def _expanded(self) -> Iterator[bytes]:
-        if self.form.compression is None:
-            yield from self._stored()
-            return
-        size = Path(self.path).stat().st_size
-        most = min(self.reading.max_bytes, max(FREE, self.reading.max_ratio * size))
         total = 0
-        for piece in self._gunzipped() if self.form.compression == "gzip" else self._unzstd():
-            total += len(piece)
-            if total > most:
-                raise RowsError(
-                    "expands-past-limit",
-                    "the compressed file expands past the limit",
-                    where=self.where,
-                    found=f"more than {most:,} bytes from {size:,} stored ones",
-                    known=f"max_bytes {self.reading.max_bytes:,}; max_ratio {self.reading.max_ratio}, past 64 MiB",
-                    fix="raise max_bytes or max_ratio if you trust the file, or expand it yourself",
-                )
-            yield piece
-
-    def _stored(self) -> Iterator[bytes]:
         try:
-            with Path(self.path).open("rb") as file:
-                size, done = os.fstat(file.fileno()).st_size, 0
+            with Path(self.path).open("rb") as stored, self._expanding(stored) as file:
+                size = os.fstat(stored.fileno()).st_size
                 while piece := file.read(BLOCK):
+                    total += len(piece)
+                    self._demand_within(total, size)
                     yield piece
-                    done += len(piece)
                     if self.progress:
-                        self.progress(done, max(size, done))
-        except OSError as error:
-            raise unreadable(self.path, error) from None
+                        self.progress(stored.tell(), max(size, stored.tell()))
+        except (OSError, EOFError, ValueError, zlib.error) as error:
+            if self.form.compression is None or getattr(error, "errno", None):  # the system's own errors have a number
+                raise unreadable(self.path, error) from None
+            cut = isinstance(error, EOFError) or "Truncated" in str(error)
+            raise self._cut() if cut else self._damaged(str(error)) from None
 
-    def _gunzipped(self) -> Iterator[bytes]:
-        inflate = None
-        try:
-            for stored in self._stored():
-                piece = stored
-                while piece:
-                    inflate = inflate or zlib.decompressobj(wbits=31)
-                    out = inflate.decompress(piece, BLOCK)
-                    while out:
-                        yield out
-                        out = inflate.decompress(inflate.unconsumed_tail, BLOCK) if len(out) == BLOCK else b""
-                    piece = inflate.unconsumed_tail
-                    if inflate.eof:  # another member may follow
-                        piece, inflate = inflate.unused_data, None
-        except zlib.error as error:
-            raise self._damaged(str(error)) from None
-        if inflate is not None:
-            raise self._cut()
+    def _demand_within(self, total: int, size: int) -> None:
+        most = min(self.reading.max_bytes, max(FREE, self.reading.max_ratio * size))
+        if self.form.compression and total > most:
+            raise RowsError(
+                "expands-past-limit",
+                "the compressed file expands past the limit",
+                where=self.where,
+                found=f"more than {most:,} bytes from {size:,} stored ones",
+                known=f"max_bytes {self.reading.max_bytes:,}; max_ratio {self.reading.max_ratio}, past 64 MiB",
+                fix="raise max_bytes or max_ratio if you trust the file, or expand it yourself",
+            )
 
-    def _unzstd(self) -> Iterator[bytes]:
-        arrow = optional("pyarrow")
-        if arrow is None:
+    def _expanding(self, stored: BinaryIO) -> Any:  # noqa: ANN401  a file of the library that expands it
+        if self.form.compression is None:
+            return nullcontext(stored)
+        if self.form.compression == "gzip":
+            return gzip.GzipFile(fileobj=stored)
+        if (arrow := optional("pyarrow")) is None:
             raise missing_extra("arrow", "a .zst file needs pyarrow to be read", where=self.where)
-        pieces = arrow.PythonFile(_Pieces(self._stored()), mode="r")
-        try:
-            with arrow.CompressedInputStream(pieces, "zstd") as stream:
-                while piece := stream.read(BLOCK):
-                    yield piece
-        except (OSError, ValueError) as error:
-            raise self._cut() if "Truncated" in str(error) else self._damaged(str(error)) from None
+        return arrow.CompressedInputStream(arrow.PythonFile(stored, mode="r"), "zstd")
 
     def _cut(self) -> RowsError:
         return RowsError(
@@ -158,30 +136,6 @@ class Text:
             found=visible(reason),
             fix="copy or write the file again",
         )
-
-
-class _Pieces:
-    """The little of a file's face that a decompressor needs, over pieces already read."""
-
-    closed = False
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._rest = b""
-
-    def read(self, size: int = -1) -> bytes:
-        """The next bytes, at most as many as asked for."""
-        while not self._rest:
-            piece = next(self._pieces, None)
-            if piece is None:
-                break
-            self._rest = piece
-        size = len(self._rest) if size < 0 else size
-        out, self._rest = self._rest[:size], self._rest[size:]
-        return out
-
-    def close(self) -> None:
-        """Nothing to close: the pieces close themselves."""
 
 
 def optional(name: str) -> ModuleType | None:

@@ -18,7 +18,7 @@ from assay.rows.files.formats import Reading
 from assay.rows.files.opened_file import VIEW, Home, OpenedFile
 from assay.rows.joins.inputs import Input, duckdb_table, input_of, load_inputs, with_inputs
 from assay.rows.joins.join_sql import full_join
-from assay.rows.joins.matches import ColumnChoice
+from assay.rows.joins.matches import uses_of_sides
 from assay.rows.joins.mismatch_errors import SUBJECT, Unmatched
 from assay.rows.joins.models import (
     FIT,
@@ -44,40 +44,26 @@ _PLACE: Final = "place"
 
 def match_in_duckdb(models: Mapping[str, Model], limits: Limits, *, kept: bool, unmatched: Unmatched) -> MatchedModels:
     """Every model's table joined in DuckDB; with `kept`, the joined rows are stored once for several questions."""
-    inputs, truths = _inputs(models)
-    all_inputs = [*inputs.values(), *dict.fromkeys(truths.values())]
+    sides = _inputs(models)
+    uses: dict[Input, dict[str, Use]] = {}
+    for name, model in models.items():
+        own = [model.wide.uses(model.by)] if model.truth is None else uses_of_sides(model.wide, model.by)
+        for side, more in zip(sides[name], own, strict=True):
+            uses.setdefault(side, {}).update(more)
     table_sets: list[tuple[ModelTable, ...]] = []
     named: dict[str, str] = {}
 
     def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
-        places = {one.view: place for place, one in enumerate(all_inputs)}
-
-        def choose(columns: Sequence[Sequence[str]]) -> list[Mapping[str, Use]]:
-            uses: list[dict[str, Use]] = [{} for _ in all_inputs]
-            for name, model in models.items():
-                own = places[inputs[name].view]
-                if name not in truths:
-                    uses[own] |= model.wide.uses(model.by)
-                    continue
-                sides = own, places[truths[name].view]
-                choice = ColumnChoice(
-                    names=[columns[i] for i in sides], where=[all_inputs[i].called for i in sides], by=model.by
-                )
-                model.wide.over(choice.take)
-                for side, more in zip(sides, choice.uses(model.wide), strict=True):
-                    uses[side] |= more
-            return list(uses)
-
-        opened = load_inputs(all_inputs, connection, choose)
+        opened = dict(zip(uses, load_inputs(list(uses), connection, list(uses.values())), strict=True))
         tables = tuple(
-            _table(name, place, model, [opened[places[side.view]] for side in _sides(name, inputs, truths)], unmatched)
+            _table(name, place, model, [opened[side] for side in sides[name]], unmatched)
             for place, (name, model) in enumerate(models.items())
         )
         table_sets.append(tables)
         check_joinable(tables)
         return _joined(tables, list(models.values()), named, kept=kept)
 
-    opened = with_inputs(all_inputs, limits, work)
+    opened = with_inputs(list(uses), limits, work)
 
     def source(roles: Roles) -> FrameSource:
         made = of_opened(opened, roles)
@@ -87,25 +73,20 @@ def match_in_duckdb(models: Mapping[str, Model], limits: Limits, *, kept: bool, 
     return MatchedModels(tables=table_sets[0], source=source, fetch=lambda: opened.fetch(query), close=opened.close)
 
 
-def _inputs(models: Mapping[str, Model]) -> tuple[dict[str, Input], dict[str, Input]]:
+def _inputs(models: Mapping[str, Model]) -> dict[str, list[Input]]:
     """The input of each model, and that of its truth where that is elsewhere; models may share one."""
-    inputs: dict[str, Input] = {}
-    truths: dict[str, Input] = {}
+    inputs: dict[str, list[Input]] = {}
     shared: dict[object, Input] = {}
     for place, (name, model) in enumerate(models.items()):
         own = replace(model.reading, truth_table=None, truth_query=None)
-        inputs[name] = input_of(model.data, own, f"assay_model_{place}", called=_called(model.data))
+        inputs[name] = [input_of(model.data, own, f"assay_model_{place}", called=_called(model.data))]
         if model.truth is not None:
             key = str(model.truth) if are_paths(model.truth) else id(model.truth)
             there = replace(own, table=model.reading.truth_table, query=model.reading.truth_query)
             if key not in shared:
                 shared[key] = input_of(model.truth, there, f"assay_truth_{len(shared)}", called="truth_data")
-            truths[name] = shared[key]
-    return inputs, truths
-
-
-def _sides(name: str, inputs: Mapping[str, Input], truths: Mapping[str, Input]) -> list[Input]:
-    return [inputs[name], *([truths[name]] if name in truths else [])]
+            inputs[name].append(shared[key])
+    return inputs
 
 
 def _called(data: object) -> str:
@@ -157,19 +138,11 @@ def _joined(tables: Sequence[ModelTable], models: Sequence[Model], named: dict[s
     connection = opened_files[0].connection
     with told_as_ours(where, form):
         connection.execute(f"CREATE TEMP {'TABLE' if kept else 'VIEW'} {quote_identifier(VIEW)} AS {query}")
-        relation = connection.sql(f"SELECT * FROM {quote_identifier(VIEW)}")  # noqa: S608
-        types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
     return OpenedFile(
-        relation=relation,
         connection=connection,
         path=where,
         format=form,
-        columns=types,
-        digest=str,
         bytes=sum(opened.bytes for opened in opened_files),
-        rows=None,  # as many as the first model has, unless something does not match
-        notes=(),
-        first_line=1,
         decimal=opened_files[0].decimal,
         parts=tuple(part for opened in opened_files for part in opened.parts or (opened,)),
         homes=homes,
@@ -189,9 +162,7 @@ def align_rows(tables: Mapping[str, Mapping[str, object]], where: Sequence[str],
 
     def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
         uses: dict[str, Use] = {KEY: "id", SUBJECT: "label", _PLACE: "number"}
-        opened = load_inputs(
-            inputs, connection, lambda columns: [{name: uses[name] for name in own} for own in columns]
-        )
+        opened = load_inputs(inputs, connection, [uses] * len(inputs))
         matched = [
             ModelTable(model=model, source=_keys_alone(table), table=duckdb_table(table, [KEY]), keyed=keyed)
             for model, table in zip(tables, opened, strict=True)
@@ -211,6 +182,3 @@ def _keys_alone(opened: OpenedFile) -> FrameSource:
     group = {SUBJECT: SUBJECT} if SUBJECT in opened.columns else {}
     frame = nw.from_native(opened.relation)
     return FrameSource(frame=frame, truth="", predicted="", group=group, weight=None, where=opened.shown, opened=opened)
-
-
-__all__ = ["align_rows", "match_in_duckdb"]

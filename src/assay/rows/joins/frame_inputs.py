@@ -18,7 +18,7 @@ from assay.core.errors import AssayError, RowsError
 from assay.core.text import listed, quoted
 from assay.rows.columns import Coded, all_text, as_array, coded
 from assay.rows.engines.duckdb_engine import engine_failure, quote_identifier, refuse_duplicates, told_as_ours
-from assay.rows.engines.narwhals_frames import narwhals_of
+from assay.rows.engines.narwhals_frames import demand_told_apart, narwhals_of
 from assay.rows.files.formats import FRAME
 from assay.rows.files.opened_file import OpenedFile
 from assay.rows.files.parquet import ArrowStream
@@ -47,16 +47,12 @@ class _Held:
     """Whether the data can be read only once."""
 
 
-def column_names(data: object) -> list[str]:
-    """The columns of a frame, or of a mapping."""
-    return list(data) if isinstance(data, Mapping) else list(narwhals_of(data).collect_schema().names())
-
-
 def load_frame(
     connection: duckdb.DuckDBPyConnection, data: object, uses: Mapping[str, Use], *, view: str, called: str
 ) -> OpenedFile:
-    """The columns that are asked for as a view of DuckDB."""
-    names = column_names(data)
+    """The columns that are asked for, as far as they are there, as a view of DuckDB."""
+    names = list(data) if isinstance(data, Mapping) else list(narwhals_of(data).collect_schema().names())
+    uses = {name: use for name, use in uses.items() if name in names} or uses
     for name in uses:
         require(name, names, called)
     refuse_duplicates(list(uses), called)
@@ -76,21 +72,14 @@ def load_frame(
         )
         if registration.once:
             connection.unregister(home)
-        relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
-        types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
         rows = connection.execute(f"SELECT count(*) FROM {quote_identifier(view)}").fetchall()[0][0]  # noqa: S608
     return OpenedFile(
-        relation=relation,
         connection=connection,
         path=called,
         format=FRAME,
-        columns=types,
-        digest=str,
-        bytes=0,
         rows=rows,
-        notes=(),
-        first_line=1,
         view=view,
+        known=tuple(map(str, names)),
         called=called,
         ordered=registration.ordered,
         indexed=registration.ordered,
@@ -101,8 +90,6 @@ def _from_frame(data: object, uses: Mapping[str, Use], called: str) -> _Held:
     frame = narwhals_of(data)
     kind = frame.implementation
     if kind.is_dask():
-        from assay.rows.engines.dask_frames import demand_told_apart
-
         demand_told_apart(frame.to_native(), list(uses), called)
     plain = {name: f"c{place}" for place, name in enumerate(uses)}
     if is_spark(data):
@@ -128,11 +115,12 @@ def _from_frame(data: object, uses: Mapping[str, Use], called: str) -> _Held:
 
 
 def _from_spark(data: Any, plain: Mapping[str, str]) -> _Held:  # noqa: ANN401  a Spark frame
-    """The columns of a Spark frame, which Spark would look for by dots and case in their names."""
-    names = list(data.columns)
-    every = data.toDF(*(f"s{place}" for place in range(len(names))))
-    with spark_errors("the given Spark frame"):
-        table = every.selectExpr(*(f"s{names.index(name)} AS {alias}" for name, alias in plain.items())).toArrow()
+    from assay.rows.spark.spark_frames import PlainFrame
+
+    frame = PlainFrame(data, "the given Spark frame")
+    with spark_errors(frame.where):
+        chosen = (f"{frame.column(name)} AS {alias}" for name, alias in plain.items())
+        table = frame.native.selectExpr(*chosen).toArrow()
     return _Held(data=table, columns=plain, ordered=False)
 
 
@@ -197,6 +185,3 @@ def _decode(column: Coded) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
         return values, column.missing
     values[column.missing] = None
     return values, None
-
-
-__all__ = ["column_names", "load_frame"]

@@ -29,10 +29,9 @@ from assay.rows.files.file_list import Listed, are_paths, list_files, list_sides
 from assay.rows.files.file_set import onward, open_table
 from assay.rows.files.formats import Reading, regular_file
 from assay.rows.files.opened_file import OpenedFile, check_scalar, locate
-from assay.rows.joins.frame_inputs import column_names, load_frame
+from assay.rows.joins.frame_inputs import load_frame
 from assay.rows.joins.join_sql import JoinTable, keyed
 from assay.rows.joins.mismatch_errors import Id, unfit_id
-from assay.rows.source import require
 
 if TYPE_CHECKING:
     import duckdb
@@ -51,22 +50,14 @@ _UNFIT: Final = {"float", "double", "real", "blob", "struct", "map", "union", "v
 _OPTIONS: Final = (("data", "table", "query"), ("truth_data", "truth_table", "truth_query"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pending:
-    """A table whose columns are known; `load` hands those that are asked for to DuckDB."""
-
-    columns: Sequence[str]
-    load: Callable[[Mapping[str, Use]], OpenedFile]
-    close: Callable[[], None] = lambda: None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Input:
     """A table on its way into DuckDB."""
 
     called: str
     view: str
-    begin: Callable[[duckdb.DuckDBPyConnection, Progress | None], Pending]
+    open: Callable[[duckdb.DuckDBPyConnection, Mapping[str, Use], Progress | None], OpenedFile]
+    """Opens the table with at least those of the named columns that it has."""
     files: Sequence[Prepared] = ()
     paths: Sequence[str] = ()
     """What DuckDB must be allowed to read beside the files."""
@@ -82,22 +73,16 @@ def with_inputs(inputs: Sequence[Input], limits: Limits, work: Callable[[duckdb.
 def load_inputs(
     inputs: Sequence[Input],
     connection: duckdb.DuckDBPyConnection,
-    choose: Callable[[Sequence[Sequence[str]]], Sequence[Mapping[str, Use]]],
+    uses: Sequence[Mapping[str, Use]],
     progress: Progress | None = None,
 ) -> list[OpenedFile]:
-    """Open all inputs; `choose` says, of the columns of each, which are asked for and for what."""
-    pending: list[Pending] = []
-    total, before = sum(input_table.bytes for input_table in inputs), 0
-    try:
-        for input_table in inputs:
-            pending.append(input_table.begin(connection, onward(progress, before, total)))
-            before += input_table.bytes
-        uses = choose([input_table.columns for input_table in pending])
-        return [input_table.load(use) for input_table, use in zip(pending, uses, strict=True)]
-    except BaseException:
-        for table in pending:
-            table.close()
-        raise
+    """Open all inputs with the columns that each is asked for."""
+    opened: list[OpenedFile] = []
+    total, before = sum(table.bytes for table in inputs), 0
+    for table, wanted in zip(inputs, uses, strict=True):
+        opened.append(table.open(connection, wanted, onward(progress, before, total)))
+        before += table.bytes
+    return opened
 
 
 def input_of(data: object, reading: Reading, view: str, called: str = "") -> Input:
@@ -108,10 +93,7 @@ def input_of(data: object, reading: Reading, view: str, called: str = "") -> Inp
         return Input(
             called=called,
             view=view,
-            begin=lambda connection, _: Pending(
-                columns=column_names(data),
-                load=lambda uses: load_frame(connection, data, uses, view=view, called=called),
-            ),
+            open=lambda connection, uses, _: load_frame(connection, data, uses, view=view, called=called),
         )
     if isinstance(data, str) and is_database(data):
         demand_one_selection(reading, address(data))
@@ -155,37 +137,30 @@ def _alone(data: object) -> object:
 
 
 def _files(files: Sequence[Prepared], called: str, view: str) -> Input:
-    def begin(connection: duckdb.DuckDBPyConnection, progress: Progress | None) -> Pending:
-        opened = open_table(files, connection, called=called, progress=progress, view=view)
-        return Pending(columns=list(opened.columns), load=lambda _: opened)
+    def begin(connection: duckdb.DuckDBPyConnection, _: Mapping[str, Use], progress: Progress | None) -> OpenedFile:
+        return open_table(files, connection, called=called, progress=progress, view=view)
 
-    return Input(called=called, view=view, begin=begin, files=files, bytes=sum(file.stamp[2] for file in files))
+    return Input(called=called, view=view, open=begin, files=files, bytes=sum(file.stamp[2] for file in files))
 
 
 def _database(path: str, reading: Reading, view: str) -> Input:
     called = place_of(address(path), reading)
     in_place = not is_server(path) and kind_of_file(path) == "duckdb"
 
-    def begin(connection: duckdb.DuckDBPyConnection, progress: Progress | None) -> Pending:
+    def begin(connection: duckdb.DuckDBPyConnection, uses: Mapping[str, Use], progress: Progress | None) -> OpenedFile:
         if in_place:
             facts = regular_file(path)
             table = attached(connection, path, facts, reading, view=view, alias=f"{view}_source", kept=True)
-            opened = replace(table, called=called, progress=progress)
-            return Pending(columns=list(opened.columns), load=lambda _: opened)
+            return replace(table, called=called, progress=progress)
         fetched = open_database(path, reading, progress=progress)
         if isinstance(fetched, OpenedFile):
             raise TypeError
-
-        def load(uses: Mapping[str, Use]) -> OpenedFile:
-            for name, use in uses.items():
-                fetched.check(require(name, fetched.columns, called), use)
-            copy = fill_table(fetched, list(uses), connection, max_rows=reading.max_rows, view=view)
-            return replace(copy, called=called)
-
-        return Pending(columns=fetched.columns, load=load, close=fetched.close)
+        there = {name: use for name, use in uses.items() if name in fetched.columns}
+        copy = fill_table(fetched, there or uses, called, connection, max_rows=reading.max_rows, view=view)
+        return replace(copy, called=called)
 
     size = 0 if is_server(path) else Path(path).stat().st_size
-    return Input(called=called, view=view, begin=begin, paths=read_of(path) if in_place else (), bytes=size)
+    return Input(called=called, view=view, open=begin, paths=read_of(path) if in_place else (), bytes=size)
 
 
 def _check_selection(options: tuple[str, str, str], own: Reading, *, is_one: bool) -> None:

@@ -59,15 +59,6 @@ class ColumnChoice:
         self.chosen[name] = (side, wanted)
         return name
 
-    def uses(self, roles: Roles) -> list[dict[str, Use]]:
-        """What each column of each side is asked for."""
-        asked = roles.uses()
-        ids: dict[str, Use] = dict.fromkeys(self.by, "id")
-        return [
-            ids | {own: asked[own] for home, own in self.chosen.values() if home == side and own not in ids}
-            for side in range(2)
-        ]
-
     def _side_of(self, column: str) -> int:
         has = [column in names for names in self.names]
         if all(has) and column not in self.by:
@@ -86,6 +77,19 @@ class ColumnChoice:
         names = [name for side in sides for name in self.names[side]]
         known = "; ".join(f"{self.where[side]}: {listed(self.names[side], most=12)}" for side in sides)
         return missing_column(column, names, " and ".join(self.where[side] for side in sides), known)
+
+
+def uses_of_sides(roles: Roles, by: Sequence[str]) -> list[dict[str, Use]]:
+    """What columns predictions and truth may be asked for."""
+    own: list[list[object]] = [[roles.predicted, *(() if roles.score is None else roles.score.columns)], [roles.truth]]
+    return [
+        {name: use for name, use in roles.uses(by).items() if name in (*by, *map(str, names), *_of_either(roles))}
+        for names in own
+    ]
+
+
+def _of_either(roles: Roles) -> list[str]:
+    return [str(name) for name in (*roles.group.values(), roles.weight)]
 
 
 def check_kinds(tables: Sequence[JoinTable], by: Sequence[str]) -> None:

@@ -142,26 +142,20 @@ def told_by(build: Callable[[Callable[[Id], str], str], Told]) -> Told:
 
 def duplicate_ids(ids: int, rows: int, first: Mapping[Id, Sequence[int]], where: str) -> RowsError:
     """The error for ids that stand in several rows; `first` holds some of them with their rows."""
-    return told_by(lambda shown, also: _duplicate_ids(ids, rows, first, where, shown, also))
 
+    def build(shown: Callable[[Id], str], also: str) -> RowsError:
+        examples = "; ".join(f"{shown(one)} {places(at)}".rstrip() for one, at in first.items())
+        return RowsError(
+            "duplicate-id",
+            f"{counted(ids, 'id')} {'stands' if ids == 1 else 'stand'} in more than one row, {rows:,} rows in all",
+            where=where,
+            found=examples + (f" and {ids - len(first):,} more" if ids > len(first) else ""),
+            known="every row has an id of its own",
+            fix="keep one row of each id, or name further columns that tell the rows apart: id=['case', 'reader']"
+            + also,
+        )
 
-def _duplicate_ids(  # noqa: PLR0917  the facts, and two ways to tell them
-    ids: int,
-    rows: int,
-    first: Mapping[Id, Sequence[int]],
-    where: str,
-    shown: Callable[[Id], str],
-    also: str,
-) -> RowsError:
-    examples = "; ".join(f"{shown(one)} {places(at)}".rstrip() for one, at in first.items())
-    return RowsError(
-        "duplicate-id",
-        f"{counted(ids, 'id')} {'stands' if ids == 1 else 'stand'} in more than one row, {rows:,} rows in all",
-        where=where,
-        found=examples + (f" and {ids - len(first):,} more" if ids > len(first) else ""),
-        known="every row has an id of its own",
-        fix=f"keep one row of each id, or name further columns that tell the rows apart: id=['case', 'reader']{also}",
-    )
+    return told_by(build)
 
 
 def missing_ids(rows: int, first: Sequence[int], where: str) -> RowsError:
@@ -194,29 +188,25 @@ class Lone:
 
 def unmatched_rows(lone: Sequence[Lone], matched: int, where: str) -> UnpairedRows:
     """The error for rows that found no partner."""
-    return told_by(lambda shown, also: _unmatched_rows(lone, matched, where, shown, also))
-
-
-def _unmatched_rows(
-    lone: Sequence[Lone], matched: int, where: str, shown: Callable[[Id], str], also: str
-) -> UnpairedRows:
     some = [one for one in lone if one.rows]
     said = " and ".join(f"{counted(one.rows, 'row')} of {one.side} without {one.lacks}" for one in some)
     alike = next(((a, b) for a in lone[0].first for b in lone[-1].first if a != b and _look(a) == _look(b)), None)
-    return UnpairedRows(
-        "rows-unmatched",
-        f"{said}; {matched:,} matched",
-        where=where,
-        found="; ".join(one.said(shown) for one in some),
-        known="ids are compared byte for byte"
-        + (
-            f": {shown(alike[0])} and {shown(alike[1])} differ{', though they look alike' * bool(also)}"
-            if alike
-            else ""
-        ),
-        fix="complete the rows, or assess the matched ones and count the rest:"
-        f' unmatched="count" (--unmatched count){also}',
-    )
+
+    def build(shown: Callable[[Id], str], also: str) -> UnpairedRows:
+        known = "ids are compared byte for byte"
+        if alike is not None:
+            known += f": {shown(alike[0])} and {shown(alike[1])} differ{', though they look alike' * bool(also)}"
+        return UnpairedRows(
+            "rows-unmatched",
+            f"{said}; {matched:,} matched",
+            where=where,
+            found="; ".join(one.said(shown) for one in some),
+            known=known,
+            fix="complete the rows, or assess the matched ones and count the rest:"
+            f' unmatched="count" (--unmatched count){also}',
+        )
+
+    return told_by(build)
 
 
 def _look(one: Id) -> tuple[object, ...]:

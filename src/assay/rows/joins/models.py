@@ -280,16 +280,3 @@ def check_joinable(tables: Sequence[ModelTable]) -> None:
         error = find_mismatch(tables)
         if error is not None:
             raise error
-
-
-__all__ = [
-    "FIT",
-    "KEY",
-    "MatchedModels",
-    "Model",
-    "ModelTable",
-    "check_joinable",
-    "columns_of",
-    "find_mismatch",
-    "join_models",
-]

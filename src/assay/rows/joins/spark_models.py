@@ -9,9 +9,8 @@ from typing import Any, Final, cast
 
 from assay.core.errors import PlanError
 from assay.core.text import visible
-from assay.rows.databases.database import is_database, refuse_selection
+from assay.rows.databases.database import refuse_selection
 from assay.rows.engines.narwhals_frames import demand_one_path
-from assay.rows.joins.join_sql import KEY as ID
 from assay.rows.joins.mismatch_errors import Unmatched
 from assay.rows.joins.models import (
     FIT,
@@ -22,13 +21,11 @@ from assay.rows.joins.models import (
     check_joinable,
     join_models,
 )
-from assay.rows.joins.spark_tables import SparkFrames, kind_of_id
 from assay.rows.limits import Limits
 from assay.rows.source import FrameSource, Roles
-from assay.rows.spark.spark_columns import slice_of
 from assay.rows.spark.spark_errors import told_as_ours
 from assay.rows.spark.spark_files import SparkFile, read
-from assay.rows.spark.spark_frames import from_spark, join_frames
+from assay.rows.spark.spark_frames import SparkFrames, from_spark, join_frames, kind_of_id
 from assay.rows.spark.spark_session import is_spark, open_session
 
 ROWS: Final = 1 << 17
@@ -79,28 +76,18 @@ def match_on_spark(
 
 def _check_paths(models: Mapping[str, Model], limits: Limits | None) -> None:
     for name, model in models.items():
-        if is_database(model.data) or is_database(model.truth):
-            raise PlanError(
-                "role-clash",
-                f"a cluster is named, but rows of {name} are in a database, which the cluster does not read",
-                where="engine",
-                fix="leave the engine out: the rows are then fetched and joined on this machine",
-            )
+        demand_one_path(model.data, limits, where=f"data of {name}")
         refuse_selection(model.data, model.reading)
-        for data in (model.data, *([] if model.truth is None else [model.truth])):
-            demand_one_path(data, limits, where="data")
+        if model.truth is not None:
+            demand_one_path(model.truth, limits, where="truth_data")
 
 
 def _read(spark: Any, model: Model) -> Table:  # noqa: ANN401  a Spark session
-    """The paths of a model; columns other than the id and the truth may be on either side."""
-    columns = list(map(str, model.wide.named().values()))
-    path = cast("str", model.data)
+    """The paths of a model."""
+    opened = read(spark, cast("str", model.data), model.reading)
     if model.truth is None:
-        opened = read(spark, path, columns, model.reading)
         return Table(frame=opened.frame, opened=opened)
-    opened = read(spark, path, model.by, model.reading, perhaps=columns)
-    needed = [*model.by, str(model.roles.truth)]
-    truth = read(spark, cast("str", model.truth), needed, model.reading, perhaps=columns)
+    truth = read(spark, cast("str", model.truth), model.reading)
     return Table(frame=opened.frame, opened=opened, truth=truth.frame, truth_path=visible(truth.path))
 
 
@@ -120,7 +107,7 @@ def _matched(
     query, homes = join_models(tables, list(models.values()))
     with told_as_ours(where):
         joined = frames.query(query)
-        joined = joined.selectExpr(*homes, FIT, slice_of(f"{ID}0"))
+        joined = joined.selectExpr(*homes, FIT)
         if kept:
             joined = joined.coalesce(max(one.table.size() for one in tables) // ROWS + 1).persist()
     named = {name: one.source.names.get(column, column) for name, (one, column) in homes.items()}
@@ -163,6 +150,3 @@ def _table(name: str, place: int, source: FrameSource, frames: SparkFrames) -> M
     kind = kind_of_id(source.frame.collect_schema()[column], source.names.get(column, column), source.where)
     rows = None if source.opened is None else cast("SparkFile", source.opened).rows
     return ModelTable(model=name, source=source, table=frames.table(place, [column], [kind], source.where, rows))
-
-
-__all__ = ["are_on_spark", "match_on_spark"]

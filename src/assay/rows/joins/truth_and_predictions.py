@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from assay.core.errors import PlanError, UnpairedRows
 from assay.core.text import counted
 from assay.rows.columns import as_array
-from assay.rows.databases.database import is_database
 from assay.rows.engines.duckdb_engine import quote_identifier, told_as_ours
 from assay.rows.engines.narwhals_frames import demand_embedded, demand_one_path, of_opened
 from assay.rows.files.formats import FRAME, Reading
@@ -18,19 +17,17 @@ from assay.rows.joins.inputs import duckdb_table, input_of, load_inputs, two_inp
 from assay.rows.joins.join_sql import (
     full_join,
 )
-from assay.rows.joins.matches import ColumnChoice, check_ids, check_kinds, count_matches
+from assay.rows.joins.matches import ColumnChoice, check_ids, check_kinds, count_matches, uses_of_sides
 from assay.rows.joins.mismatch_errors import (
     Unmatched,
     id_columns,
 )
 from assay.rows.limits import Limits
-from assay.rows.source import ArraySource, FrameSource, Roles, Source, names_only, require
+from assay.rows.source import ArraySource, FrameSource, Roles, Source, names_only
 from assay.rows.spark.spark_session import is_cluster, is_spark
 
 if TYPE_CHECKING:
     import duckdb
-
-    from assay.rows.databases.selection import Use
 
 
 def open_both(
@@ -74,14 +71,7 @@ def open_both(
     settled: list[Roles] = []
 
     def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
-        choices: list[ColumnChoice] = []
-
-        def choose(columns: Sequence[Sequence[str]]) -> list[dict[str, Use]]:
-            choices.append(ColumnChoice(names=columns, where=[one.called for one in inputs], by=by))
-            roles.over(choices[0].take)
-            return choices[0].uses(roles)
-
-        predictions, truth = load_inputs(inputs, connection, choose, progress)
+        predictions, truth = load_inputs(inputs, connection, uses_of_sides(roles, by), progress)
         table, named = join_tables(predictions, truth, roles, by, unmatched=unmatched)
         settled.append(named)
         return table
@@ -106,14 +96,6 @@ def _on_cluster(
     both: tuple[Any, Any] = (data, truth_data)
     given = [table[0] if isinstance(table, (list, tuple)) and len(table) == 1 else table for table in both]
     for table, name in zip(given, ("data", "truth_data"), strict=True):
-        if is_database(table):
-            raise PlanError(
-                "role-clash",
-                f"a cluster is named, but {name} is a database, which the cluster does not read",
-                where=name,
-                fix="leave the engine out: the rows of the table are then fetched and joined on this machine;"
-                " or export the table to Parquet where the cluster reads it",
-            )
         demand_one_path(table, limits, where=name)
     return joined_on_cluster(
         given[0], given[1], roles, by, reading=reading or Reading(), engine=engine, unmatched=unmatched
@@ -132,7 +114,7 @@ def join_tables(
     """Two tables of one DuckDB as one, and the roles by the names the columns have there."""
     sides = (predictions, truth)
     choice = ColumnChoice(
-        names=[list(side.columns) for side in sides], where=[side.shown for side in sides], by=tuple(by)
+        names=[side.known or list(side.columns) for side in sides], where=[side.shown for side in sides], by=tuple(by)
     )
     tables = [duckdb_table(side, by) for side in sides]
     check_kinds(tables, by)
@@ -156,19 +138,13 @@ def join_tables(
     connection = predictions.connection
     with told_as_ours(where, predictions.format):
         connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS {full_join(tables, columns, how='INNER')}")
-        relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
-        types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
     table = OpenedFile(
-        relation=relation,
         connection=connection,
         path=where,
         format=FRAME if in_memory else " and ".join(sorted({side.format for side in sides} - {FRAME})),
-        columns=types,
-        digest=str,
         bytes=sum(side.bytes for side in sides),
         rows=join.matched,
         notes=_notes(predictions, truth),
-        first_line=1,
         decimal=next((side.decimal for side in sides if side.format != FRAME), "."),
         faults={name: fault for name, home in homes.items() if (fault := home.table.faults.get(home.column))},
         parts=tuple(part for side in sides for part in side.parts or (side,)),
@@ -217,7 +193,7 @@ def _check_unique_ids(source: Source, data: object, id: object) -> None:
         return
     native = data if opened is None else opened.frame  # type: ignore[union-attr]
     if is_spark(native):
-        from assay.rows.joins.spark_tables import PlainFrame, SparkFrames
+        from assay.rows.spark.spark_frames import PlainFrame, SparkFrames
 
         plain = PlainFrame(native, "data" if opened is None else source.where)
         kinds = [plain.kind_of_id(name) for name in by]
@@ -227,7 +203,7 @@ def _check_unique_ids(source: Source, data: object, id: object) -> None:
     table = input_of(data, Reading(), "assay_ids", called="data")
 
     def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
-        [held] = load_inputs([table], connection, lambda columns: [_required(by, columns[0])])
+        [held] = load_inputs([table], connection, [dict.fromkeys(by, "id")])
         check_ids(duckdb_table(held, by), by)
         return held
 
@@ -246,10 +222,3 @@ def _check_length(source: Source, id: object) -> None:
             where="id",
             fix="give one id a row",
         )
-
-
-def _required(by: Sequence[str], columns: Sequence[str]) -> dict[str, Use]:
-    return {require(name, columns, "data"): "id" for name in by}
-
-
-__all__ = ["check_ids", "check_unique_ids", "join_tables", "open_both"]

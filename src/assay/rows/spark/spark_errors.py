@@ -42,7 +42,7 @@ def told_as_ours(where: str) -> Iterator[None]:
         raise _ours(error, where) from error
 
 
-def _ours(error: Exception, where: str) -> AssayError:  # noqa: PLR0911  one for each condition
+def _ours(error: Exception, where: str) -> AssayError:
     text, finding = str(error), reason(error)
     if "[PATH_NOT_FOUND]" in text:
         return PlanError(
@@ -51,21 +51,6 @@ def _ours(error: Exception, where: str) -> AssayError:  # noqa: PLR0911  one for
             where=where,
             found=finding,
             fix="give a path that the driver and every worker can read, such as hdfs://, s3a:// or a shared folder",
-        )
-    if "MALFORMED_CSV_RECORD" in text or "MALFORMED_RECORD_IN_PARSING" in text:
-        return RowsError(
-            "ragged-row",
-            "a row does not fit the header",
-            where=where,
-            found=next((visible(m[0]) for m in _CONDITION.finditer(text) if "MALFORMED" in m[0]), finding),
-            fix='write every row with the fields of the header; put a field that holds a quote in quotes: "a ""b"" c"',
-        )
-    if "Unescaped quote" in text:
-        return RowsError(
-            "quote-not-closed",
-            "a quoted field goes on after its closing quote",
-            where=where,
-            fix='double the quotes inside a quoted field: "a ""b"" c"',
         )
     if "FILE_NOT_EXIST" in text:
         return EngineError(
@@ -101,6 +86,3 @@ def rows_changed(where: str, *sizes: int) -> EngineError:
         found=f"{row_counts[0]} and {row_counts[-1]}" if len(row_counts) > 1 else "",
         fix="write them to a file or table first, so that nothing changes while they are counted",
     )
-
-
-__all__ = ["reason", "rows_changed", "told_as_ours"]

@@ -12,7 +12,8 @@ import narwhals.stable.v2 as nw
 
 from assay.core.errors import PlanError, RowsError, repeated_column
 from assay.core.text import quoted, visible
-from assay.rows.joins.mismatch_errors import Join, Unmatched, id_columns
+from assay.rows.joins.join_sql import JoinTable, full_join, keyed
+from assay.rows.joins.mismatch_errors import Join, Unmatched, unfit_id
 from assay.rows.source import FrameSource, Roles, require
 from assay.rows.spark.spark_errors import told_as_ours
 from assay.rows.spark.spark_files import SparkFile, read
@@ -24,6 +25,86 @@ if TYPE_CHECKING:
 _NUMBERS = {"byte", "short", "integer", "long", "float", "double", "decimal", "boolean", "void"}
 _TEXT = {"string", "char", "varchar"}
 _NESTED = {"array", "map", "struct", "variant", "udt"}
+_FIT = {
+    "truth": (_NUMBERS | _TEXT, "column-type", "text, whole numbers, booleans"),
+    "weight": (_NUMBERS, "column-not-numeric", "numbers"),
+    "score": (_NUMBERS - {"boolean", "void"}, "column-not-numeric", "numbers"),
+}
+"""What a role's column may hold; other roles are held to the rule of the truth."""
+
+
+_ID_TEXT = (nw.String, nw.Categorical, nw.Enum)
+_ID_EXACT = (nw.Boolean, nw.Date, nw.Datetime, nw.Duration, nw.Time, nw.Decimal)
+
+
+class SparkFrames:
+    """Frames of one session, which a query calls {f0}, {f1}, and so on."""
+
+    def __init__(self, frames: Sequence[Any], where: str) -> None:
+        self._session = frames[0].sparkSession
+        self._frames = {f"f{place}": frame for place, frame in enumerate(frames)}
+        self._where = visible(where)
+
+    def query(self, sql: str) -> Any:  # noqa: ANN401  a Spark frame
+        """The answer to a query as a frame."""
+        with told_as_ours(self._where):
+            return self._session.sql(sql, **self._frames)
+
+    def fetch(self, sql: str) -> list[tuple[Any, ...]]:
+        """The rows of a small answer."""
+        with told_as_ours(self._where):
+            return [tuple(row) for row in self._session.sql(sql, **self._frames).collect()]
+
+    def table(self, place: int, by: Sequence[str], kinds: Sequence[str], called: str, rows: int | None) -> JoinTable:
+        """A frame with its ids, which are columns with plain names."""
+        view = f"{{f{place}}}"
+        keys = [f"CAST({one} AS STRING)" if kind == "text" else one for one, kind in zip(by, kinds, strict=True)]
+
+        def size() -> int:
+            return int(self.fetch(f"SELECT count(*) FROM {view}")[0][0]) if rows is None else rows  # noqa: S608
+
+        return JoinTable(
+            source=keyed(view, keys),
+            keys=len(by),
+            kinds=tuple(kinds),
+            called=called,
+            fetch=self.fetch,
+            dialect="spark",
+            size=size,
+        )
+
+
+class PlainFrame:
+    """A Spark frame whose columns have plain names, because Spark reads dots and case into real ones."""
+
+    def __init__(self, native: Any, where: str) -> None:  # noqa: ANN401  a Spark frame
+        self.where = where
+        with told_as_ours(visible(where)):
+            self.fields = {f"c{place}": field for place, field in enumerate(native.schema.fields)}
+            self.native = native.toDF(*self.fields)
+        self.names = [field.name for field in self.fields.values()]
+
+    def column(self, name: str) -> str:
+        """The plain name of a column; Spark allows several columns of one name."""
+        require(name, self.names, self.where)
+        if self.names.count(name) > 1:
+            raise repeated_column(name, self.names.count(name), self.where)
+        return f"c{self.names.index(name)}"
+
+    def kind_of_id(self, name: str) -> str:
+        """The kind of id that a column holds."""
+        return kind_of_id(nw.from_native(self.native).collect_schema()[self.column(name)], name, self.where)
+
+
+def kind_of_id(type_: Any, name: str, where: str) -> str:  # noqa: ANN401  a type of Narwhals
+    """The kind of id that a type makes: kinds must agree between tables, widths need not."""
+    if type_.is_integer():
+        return "whole number"
+    if isinstance(type_, _ID_TEXT):
+        return "text"
+    if isinstance(type_, _ID_EXACT):
+        return str(type_)
+    raise unfit_id(type_, name, where)
 
 
 def from_spark(
@@ -31,51 +112,34 @@ def from_spark(
     roles: Roles,
     opened: SparkFile | None = None,
 ) -> FrameSource:
-    """A Spark frame by roles; its columns get plain names, because Spark reads dots and case into real ones."""
-    where = "the given Spark frame" if opened is None else opened.path
-    with told_as_ours(visible(where)):
-        fields = {f"c{place}": field for place, field in enumerate(frame.schema.fields)}
-        plain = frame.toDF(*fields)
-    names = [field.name for field in fields.values()]
+    """A Spark frame by roles; its columns get plain names."""
+    plain = PlainFrame(frame, "the given Spark frame" if opened is None else opened.path)
 
-    def column(name: object, fit: set[str], code: str, known: str) -> str:
-        column_name = require(str(name), names, where)
-        if names.count(column_name) > 1:
-            raise repeated_column(column_name, names.count(column_name), where)
-        alias = f"c{names.index(column_name)}"
-        kind = _kind(fields[alias].dataType)
-        if kind not in fit:
-            raise RowsError(
-                "column-not-scalar" if kind in _NESTED else code,
-                f"column {quoted(column_name)} is of Spark's type {kind}",
-                where=where,
-                known=known,
-                fix="give another column, or cast this one",
-            )
-        return alias
+    def take(role: str, name: object) -> str:
+        column = plain.column(str(name))
+        kind = _kind(plain.fields[column].dataType)
+        fit, code, known = _FIT.get(role, _FIT["truth"])
+        if kind in fit:
+            return column
+        raise RowsError(
+            "column-not-scalar" if kind in _NESTED else code,
+            f"column {quoted(name)} is of Spark's type {kind}",
+            where=plain.where,
+            known=known,
+            fix="give another column, or cast this one",
+        )
 
-    def label(name: object) -> str:
-        return column(name, _NUMBERS | _TEXT, "column-type", "text, whole numbers, booleans")
-
-    numbers = _NUMBERS if opened is None else _NUMBERS | _TEXT  # a file's text is checked weight by weight
-    source = FrameSource(
-        frame=nw.from_native(plain),
-        truth=label(roles.truth),
-        predicted="" if roles.predicted is None else label(roles.predicted),
-        group={name: label(level) for name, level in roles.group.items()},
-        weight=None if roles.weight is None else column(roles.weight, numbers, "column-not-numeric", "numbers"),
-        where=where,
+    taken = roles.over(take)
+    source = replace(
+        FrameSource.by_roles(nw.from_native(plain.native), taken, plain.where),
         opened=opened,
-        names={alias: field.name for alias, field in fields.items()},
+        names={column: field.name for column, field in plain.fields.items()},
     )
-    if roles.score is None:
+    if taken.score is None:
         return source
     from assay.rows.engines.score_expressions import with_scores
 
-    scores = [
-        column(name, numbers - {"boolean", "void"}, "column-not-numeric", "numbers") for name in roles.score.columns
-    ]
-    return with_scores(source, scores)
+    return with_scores(source, [str(column) for column in taken.score.columns])
 
 
 def _kind(type_: Any) -> str:  # noqa: ANN401  a data type of pyspark
@@ -88,10 +152,9 @@ def from_cluster(path: str | os.PathLike[str], roles: Roles, reading: Reading, e
     """A path, read and counted by the cluster at an address; closing the source ends the session."""
     session = open_session(engine)
     try:
-        ids = () if roles.id is None else id_columns(roles.id)
-        opened = read(session.spark, path, [*map(str, roles.named().values()), *ids], reading)
+        opened = read(session.spark, path, reading)
         with told_as_ours(visible(opened.path)):
-            opened = replace(opened, notes=(f"counted by {session.engine}", *opened.notes), end=session.end)
+            opened = replace(opened, notes=(f"counted by {session.engine}",), end=session.end)
         return from_spark(opened.frame, roles, opened)
     except BaseException:
         session.end()
@@ -124,22 +187,17 @@ def joined_on_cluster(
         )
     session = open_session(engine)
     try:
-        sides = [
-            read(session.spark, path, [*by, *own], reading, perhaps=_of_either(roles))
-            for path, own in ((data, _of_predictions(roles)), (truth_data, [str(roles.truth)]))
-        ]
+        sides = [read(session.spark, path, reading) for path in (data, truth_data)]
         shown = [visible(side.path) for side in sides]
         frame, named, join = join_frames([side.frame for side in sides], roles, by, unmatched, shown)
         for side, rows in zip(sides, (join.predictions, join.truth), strict=True):
             side.confirm(rows)
-        notes = tuple(dict.fromkeys(note for side in sides for note in side.notes))
         opened = SparkFile(
             frame=frame,
             path=" and ".join(shown),
-            format=" and ".join(sorted({side.format for side in sides})),
-            notes=(f"counted by {session.engine}", *notes),
+            format="parquet",
+            notes=(f"counted by {session.engine}",),
             rows=join.matched,
-            decimal=reading.decimal,
             end=session.end,
         )
         return replace(from_spark(frame, named, opened), join=join)
@@ -152,9 +210,7 @@ def join_frames(
     frames: Sequence[Any], roles: Roles, by: Sequence[str], unmatched: Unmatched, where: Sequence[str]
 ) -> tuple[Any, Roles, Join]:
     """The joined frame, the roles by the names of its columns, and how the rows matched."""
-    from assay.rows.joins.join_sql import full_join
     from assay.rows.joins.matches import ColumnChoice, check_kinds, count_matches
-    from assay.rows.joins.spark_tables import PlainFrame, SparkFrames
 
     plain = [PlainFrame(frame, called) for frame, called in zip(frames, where, strict=True)]
     kinds = [[side.kind_of_id(name) for name in by] for side in plain]
@@ -172,16 +228,3 @@ def join_frames(
     ]
     join = count_matches(tables, by, unmatched)
     return spark_frames.query(full_join(tables, columns, how="INNER")).toDF(*choice.chosen), named, join
-
-
-def _of_predictions(roles: Roles) -> list[str]:
-    scores = () if roles.score is None else roles.score.columns
-    return [str(name) for name in (*(() if roles.predicted is None else (roles.predicted,)), *scores)]
-
-
-def _of_either(roles: Roles) -> list[str]:
-    """Columns that either side may have."""
-    return [str(name) for name in (*roles.group.values(), *(() if roles.weight is None else (roles.weight,)))]
-
-
-__all__ = ["SparkFile", "from_cluster", "from_spark", "join_frames", "joined_frames", "joined_on_cluster"]

@@ -314,6 +314,3 @@ def _await_executor(context: Any, address: str) -> None:  # noqa: ANN401
                 fix="check that a worker is registered with the master, and that it has a free core and 1 GB",
             )
         time.sleep(0.1)
-
-
-__all__ = ["Session", "is_cluster", "is_spark", "open_session"]

@@ -123,3 +123,34 @@ def number_of(split: SplitRows, column: str) -> str:
         text = f"replace({text}, ',', '.')"
     number = f"TRY_CAST({text} AS DOUBLE)"
     return f"CASE WHEN isnan({number}) THEN NULL ELSE {number} END"
+
+
+def beside(
+    mine: SplitRows, other: SplitRows, key: str, columns: Sequence[str], theirs: Sequence[str]
+) -> dict[tuple[str | None, ...], int]:
+    """Rows by the values of some columns of both tables, as texts; samples that only one of them has are left out.
+
+    Ids meet as hashes and leave neither engine.
+    """
+    for table, names in ((mine, columns), (other, theirs)):
+        for name in (key, *names):
+            check_scalar(table.opened, name)
+    id_ = f"md5_number(CAST({quote_identifier(key)} AS VARCHAR))"
+    halves = f"({id_} % 18446744073709551616)::UBIGINT AS low, ({id_} // 18446744073709551616)::UBIGINT AS high"
+    there = ", ".join(f"CAST({quote_identifier(one)} AS VARCHAR) AS t{i}" for i, one in enumerate(theirs))
+    held = other.opened.arrays(f"SELECT {halves}, {there} FROM rows")  # noqa: S608  quoted
+    plain = {
+        name: np.ma.filled(one.astype(object), None) if np.ma.isMaskedArray(one) else one for name, one in held.items()
+    }
+    here = ", ".join(f"CAST({quote_identifier(one)} AS VARCHAR) AS m{i}" for i, one in enumerate(columns))
+    names = [*(f"m{i}" for i in range(len(columns))), *(f"t{i}" for i in range(len(theirs)))]
+    connection = mine.opened.connection
+    connection.register("assay_beside", plain)
+    try:
+        joined_rows = mine.opened.fetch(
+            f"SELECT {', '.join(names)}, count(*) FROM (SELECT {halves}, {here} FROM rows) "  # noqa: S608  quoted
+            "JOIN assay_beside USING (low, high) GROUP BY ALL"
+        )
+    finally:
+        connection.unregister("assay_beside")
+    return {tuple(row[:-1]): int(row[-1]) for row in joined_rows}

@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.core.labels import Label
 from assay.rows.engines.duckdb_engine import quote_identifier
-from assay.rows.engines.score_batches import embedded
+from assay.rows.engines.score_expressions import embedded
 from assay.rows.files.opened_file import OpenedFile, number_sql, translated
 from assay.rows.spark.spark_columns import held_columns
 from assay.tally.labels.label_cells import Codes

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
-from itertools import pairwise
 from operator import add
 from typing import TYPE_CHECKING, Final, cast
 
@@ -15,14 +14,21 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.rows.engines.score_batches import about_distinct, embedded
-from assay.rows.engines.score_expressions import Frame, arrays, complete, fetched, first_largest
+from assay.rows.engines.score_expressions import (
+    Frame,
+    about_distinct,
+    arrays,
+    complete,
+    embedded,
+    fetched,
+    first_largest,
+)
 from assay.rows.label_types import label_of
 from assay.rows.source import FrameSource
 from assay.tally.base import Count
 from assay.tally.engine_weights import weigh_cells, weigh_groups
 from assay.tally.fixed_point import Sums
-from assay.tally.scores.ranked_table import ones, whole
+from assay.tally.scores.ranked_table import whole
 from assay.tally.scores.rounded_scores import MOST_CLASSES, Rounding, round_column
 from assay.tally.scores.row_probabilities import DIRECTION, IS_RIGHT, TOP
 from assay.tally.scores.score_counts import Column
@@ -73,36 +79,27 @@ def _sketched(source: FrameSource, names: Sequence[str], rows: int, exact: int) 
     return about_distinct(opened, source, names)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """The rows of one true class: their distinct scores ascending, how many, and the weight they carry, and squares."""
-
-    value: NDArray[np.float64]
-    count: NDArray[np.int64]
-    sums: tuple[Sums, Sums] | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Level:
-    """One column of scores on the rows of one level: cells by true class, and how many rows there are."""
-
-    cells: tuple[_Cells, ...]
-    rows: int
-
-
 def scores_of_frame(source: FrameSource, wanted: Wanted) -> Scored:
     """Count the scores of a frame or file by true class, in all rows and in those of each level."""
     rounding = _rounding(source, wanted)
     if rounding is not None:
         source = _round_source(source, rounding)
-    by_factor: dict[str, dict[Label | None, Scores]] = {}
-    for name, level in source.group.items():
+
+    def by_level(level: str | None) -> dict[Label | None, Scores]:
         columns = [_group(source, level, source.score[place], wanted) for place in wanted.columns]
-        by_factor[name] = {
-            label: _built([column[label] for column in columns], wanted, rounding) for label in columns[0]
+        return {
+            label: Scores(
+                labels=wanted.labels,
+                scored=wanted.scored,
+                columns=tuple(column[label][0] for column in columns),
+                rows=rows,
+                weighted=source.weight is not None,
+                rounding=rounding,
+            )
+            for label, (_, rows) in columns[0].items()
         }
-    plain = [_group(source, None, source.score[place], wanted)[None] for place in wanted.columns]
-    return Scored(whole=_built(plain, wanted, rounding), by_factor=by_factor)
+
+    return Scored(whole=by_level(None)[None], by_factor={name: by_level(level) for name, level in source.group.items()})
 
 
 def _rounding(source: FrameSource, wanted: Wanted) -> Rounding | None:
@@ -129,8 +126,10 @@ def _round_source(source: FrameSource, rounding: Rounding) -> FrameSource:
     return replace(source, frame=source.frame.with_columns(*columns))
 
 
-def _group(source: FrameSource, level: str | None, score: str, wanted: Wanted) -> dict[Label | None, _Level]:
-    """Cells by level of a factor and true class; one group-by."""
+def _group(
+    source: FrameSource, level: str | None, score: str, wanted: Wanted
+) -> dict[Label | None, tuple[Column, int]]:
+    """The scores by true class and the number of rows, by level of a factor; one group-by."""
     keys, count, sums = _grouped(source, level, score)
     place = {label: i for i, label in enumerate(wanted.labels)}
     truth = coded(keys["t"], lambda label: -1 if label is None else place.get(label, -1))
@@ -140,19 +139,20 @@ def _group(source: FrameSource, level: str | None, score: str, wanted: Wanted) -
         group = coded(keys["g"], lambda label: levels.setdefault(label, len(levels)))
     # Adding zero takes the sign from a zero, which equals the other zero.
     value = keys["s"].astype(np.float64) + 0.0
-    out: dict[Label | None, _Level] = {}
+    out: dict[Label | None, tuple[Column, int]] = {}
     order = np.lexsort((value, truth, group))
     for label, number in levels.items():
         first, last = np.searchsorted(group[order], [number, number + 1]).tolist()
         ends = np.searchsorted(truth[order][first:last], np.arange(len(wanted.labels) + 1)) + first
-        parts = [order[a:b] for a, b in pairwise(ends.tolist())]
-        out[label] = _Level(
-            tuple(
-                _cells(value[part], count[part], None if sums is None else (sums[0][part], sums[1][part]))
-                for part in parts
-            ),
-            sum(int(count[part].sum()) for part in parts),
+        known = order[ends[0] : ends[-1]]
+        column = Column(
+            value=value[known],
+            count=whole(count[known]),
+            start=ends - ends[0],
+            weight=None if sums is None else sums[0][known],
+            squares=None if sums is None else sums[1][known],
         )
+        out[label] = column.merged(), int(count[known].sum())
     return out
 
 
@@ -180,43 +180,6 @@ def coded(values: NDArray[np.object_], number: Callable[[Label | None], int]) ->
         return known[value]
 
     return np.fromiter((one(value) for value in values.tolist()), np.int64, len(values))
-
-
-def _cells(value: NDArray[np.float64], count: NDArray[np.int64], sums: tuple[Sums, Sums] | None) -> _Cells:
-    """Equal scores together, for two zeros differ in sign; scores without weight are absent."""
-    first = np.flatnonzero(np.concatenate([np.ones(min(1, len(value)), dtype=np.bool_), value[1:] != value[:-1]]))
-    if len(first) < len(value):
-        value, count = value[first], np.add.reduceat(count, first)
-        sums = None if sums is None else (sums[0].added_in_runs(first), sums[1].added_in_runs(first))
-    if sums is None:
-        return _Cells(value, count, None)
-    kept = sums[0].occupied
-    return _Cells(value[kept], count[kept], (sums[0][kept], sums[1][kept]))
-
-
-def _built(columns: Sequence[_Level], wanted: Wanted, rounding: Rounding | None) -> Scores:
-    made, weighted = [], False
-    for column in columns:
-        count = np.concatenate([cells.count for cells in column.cells])
-        sums = [cells.sums for cells in column.cells if cells.sums is not None]
-        weighted = bool(sums)
-        made.append(
-            Column(
-                value=np.concatenate([cells.value for cells in column.cells]),
-                count=ones(len(count)) if weighted or not len(count) or count.max() == 1 else whole(count),
-                start=np.cumsum([0, *(len(cells.value) for cells in column.cells)]),
-                weight=reduce(add, (weight for weight, _ in sums)) if sums else None,
-                squares=reduce(add, (squares for _, squares in sums)) if sums else None,
-            )
-        )
-    return Scores(
-        labels=wanted.labels,
-        scored=wanted.scored,
-        columns=tuple(made),
-        rows=columns[0].rows,
-        weighted=weighted,
-        rounding=rounding,
-    )
 
 
 def ranks_of_frame(source: FrameSource, wanted: Wanted) -> Ranks:

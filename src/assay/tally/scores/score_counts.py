@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -63,25 +63,27 @@ class Column:
 
     def rounded(self, rounding: Rounding) -> Column:
         """The same rows at rounded scores, which are as distinct or fewer."""
-        value = rounding.apply(self.value)
-        new = np.ones(len(value), dtype=np.bool_)
-        np.not_equal(value[1:], value[:-1], out=new[1:])
+        return replace(self, value=rounding.apply(self.value)).merged()
+
+    def merged(self) -> Column:
+        """Neighbours of a class that are one score added up; scores without weight are absent."""
+        new = np.ones(len(self.value), dtype=np.bool_)
+        np.not_equal(self.value[1:], self.value[:-1], out=new[1:])
         new[self.start[:-1][np.diff(self.start) > 0]] = True
+        if self.weight is None and new.all():
+            return self if self.count.max(initial=0) > 1 else replace(self, count=ones(len(self.value)))
         first = np.flatnonzero(new)
-        weight, squares = (None if sums is None else sums.added_in_runs(first) for sums in (self.weight, self.squares))
-        if weight is not None:
-            count = ones(len(first))
-        elif self.count.strides == (0,) or not len(first):
-            count = cast("Floats", np.diff(first, append=len(value)))
-        else:
-            count = np.add.reduceat(self.count, first)
-        return Column(
-            value=value[first],
-            count=count,
-            start=np.searchsorted(first, self.start),
-            weight=weight,
-            squares=squares,
-        )
+        value, start = self.value[first], np.searchsorted(first, self.start)
+        if self.weight is not None and self.squares is not None:
+            weight, squares = (sums.added_in_runs(first) for sums in (self.weight, self.squares))
+            kept = weight.occupied
+            start = np.concatenate([[0], np.cumsum(kept)])[start]
+            return Column(
+                value=value[kept], count=ones(int(start[-1])), start=start, weight=weight[kept], squares=squares[kept]
+            )
+        runs = self.count.strides == (0,) or not len(first)
+        count = cast("Floats", np.diff(first, append=len(new))) if runs else np.add.reduceat(self.count, first)
+        return Column(value=value, count=ones(len(count)) if count.max(initial=0) <= 1 else count, start=start)
 
     def to_json(self, rounding: Rounding | None = None) -> dict[str, object]:
         """As in a Record; counts are left out where every score occurs once, rounded scores are packed."""
@@ -178,26 +180,18 @@ def _refuse_infinite(ordered: Floats) -> None:
         )
 
 
-def joined(a: Column, b: Column, k: int) -> Column:
+def joined(a: Column, b: Column) -> Column:
     """Two columns together, class by class."""
-    rows: list[Multiset] = []
-    weights: list[Sums] = []
-    squares: list[Sums] = []
-    for truth in range(k):
-        parts = [slice(int(addend.start[truth]), int(addend.start[truth + 1])) for addend in (a, b)]
-        value = np.concatenate([a.value[parts[0]], b.value[parts[1]]])
-        order = np.argsort(value, kind="stable")  # two runs in order: one merge
-        value = value[order]
-        new = np.concatenate([np.ones(min(1, len(value)), dtype=bool), value[1:] != value[:-1]])
-        first = np.flatnonzero(new)
-        count = np.concatenate([a.count[parts[0]], b.count[parts[1]]])[order]
-        single = len(first) == len(value) and (not len(count) or count.max() == 1)
-        held = ones(len(value)) if single else np.add.reduceat(count, first) if len(first) else count
-        rows.append(Multiset(value[first], held))
-        for sums, addend, other in ((weights, a.weight, b.weight), (squares, a.squares, b.squares)):
-            if addend is not None and other is not None:
-                sums.append((addend[parts[0]] + other[parts[1]])[order].added_in_runs(first))
-    return _built(rows, *(reduce(add, sums) if sums else None for sums in (weights, squares)))
+    sizes = [np.diff(addend.start) for addend in (a, b)]
+    truth = np.concatenate([np.repeat(np.arange(len(size)), size) for size in sizes])
+    value = np.concatenate([a.value, b.value])
+    order = np.lexsort((value, truth))
+    weight, squares = (
+        None if mine is None or theirs is None else (mine + theirs)[order]
+        for mine, theirs in ((a.weight, b.weight), (a.squares, b.squares))
+    )
+    count = np.concatenate([a.count, b.count])[order]
+    return Column(value=value[order], count=count, start=a.start + b.start, weight=weight, squares=squares).merged()
 
 
 def pooled(rows: Sequence[Multiset]) -> Multiset:

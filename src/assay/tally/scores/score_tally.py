@@ -181,7 +181,7 @@ class Scores(Digested):
         demand_same_weighting(self.weighted, other.weighted)
         rounding = self._coarser(other)
         a, b = (one if rounding is None else one.rounded(rounding) for one in (self, other))
-        columns = tuple(joined(mine, theirs, self.k) for mine, theirs in zip(a.columns, b.columns, strict=True))
+        columns = tuple(joined(mine, theirs) for mine, theirs in zip(a.columns, b.columns, strict=True))
         return replace(a, columns=columns, rows=self.rows + other.rows)
 
     def _coarser(self, other: Scores) -> Rounding | None:

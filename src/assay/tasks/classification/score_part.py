@@ -11,7 +11,7 @@ from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.rows.logits import Link
 from assay.rows.score_columns import Kind
-from assay.rows.score_repair import Rescaled
+from assay.rows.scored_source import Rescaled
 from assay.tally.scores.rounded_scores import LISTED
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_tally import Scores

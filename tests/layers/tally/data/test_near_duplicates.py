@@ -11,8 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.core.errors import RowsError
-from assay.tally.data.minhash import BANDS, bands, likeness, meeting, shingles
-from assay.tally.data.near_duplicates import Naming, near_numbers, near_texts
+from assay.tally.data.near_duplicates import (
+    BANDS,
+    Naming,
+    bands,
+    likeness,
+    meeting,
+    near_numbers,
+    near_texts,
+    shingles,
+)
 from tests.layers.assess.controls.looking import opened
 
 WORDS = ["red", "blue", "old", "new", "patient", "shows", "no", "sign", "small", "large", "lesion", "left", "lung"]
