@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from assay.assess.arguments import ScoreSettings
-from assay.assess.scores.threshold_syntax import plain_threshold, rule
+from assay.assess.scores.threshold_syntax import rule
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed, quoted, visible
@@ -116,8 +116,6 @@ def demand_scores(columns: ScoreColumns | None, settings: ScoreSettings, thresho
             raise PlanError(
                 "role-missing", f"{name} is given, but no scores are", where="score", fix="give score=... (--score)"
             )
-    for point in operating_points:
-        plain_threshold(point, rules=False)
     if threshold_from is not None and not (threshold is None or isinstance(threshold, str)):
         raise PlanError(
             "role-clash",

@@ -54,14 +54,14 @@ def rule(text: str) -> Rule:
     raise unknown_choice(plain, words, what, where="threshold", known=KNOWN, fix="write one of these")
 
 
-def plain_threshold(given: object, *, rules: bool = True) -> float | str | None:
-    """A threshold as a plain number, whatever library it is of; rules stay as they are, where they are allowed.
+def plain_threshold(given: object) -> float | str | None:
+    """A threshold as a plain number, whatever library it is of; rules stay as they are.
 
     >>> from decimal import Decimal
     >>> plain_threshold(Decimal("0.5")), plain_threshold("youden")
     (0.5, 'youden')
     """
-    if given is None or (rules and isinstance(given, str)):
+    if given is None or isinstance(given, str):
         return given
     whole = isinstance(given, int) and abs(given) > EXACT
     if isinstance(given, (Real, Decimal)) and not isinstance(given, bool) and not whole and math.isfinite(given):
