@@ -20,7 +20,7 @@ def plan_page() -> list[str]:
     lines = [
         "# Plan",
         "",
-        "A plan is a TOML file; YAML (1.2, without anchors, tags and aliases) and JSON are read into the same fields.",
+        "A plan is a TOML file; JSON is read into the same fields.",
         "Every field may be left out, and a key that is not listed here is an error.",
         "`assay init` writes a commented plan, `assay plan check` lists every error at once, and",
         "`assay schema --kind plan` prints the JSON Schema for editors.",

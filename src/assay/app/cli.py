@@ -60,7 +60,7 @@ def run(predictions: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401  op
     """Assess predictions: a file (CSV, Parquet, JSON lines, Arrow, DuckDB, SQLite) or postgresql://USER@HOST/DB.
 
     Several files, a folder or a quoted pattern such as 'preds/*.parquet' are read as one table.
-    A plan (.toml, .yaml, .json) is run as it describes, see `assay init`.
+    A plan (.toml, .json) is run as it describes, see `assay init`.
     """
     from assay.app.commands.report_command import Output
     from assay.app.criteria_options import decided_by, stated

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
-    from assay.core.task import Example
 
 CLASSIFIED: Final[Mapping[str, Mapping[str, Any]]] = {
     "screening": {
@@ -60,7 +59,8 @@ def demo_assessments(task: str | None, folder: Path, *, quiet: bool) -> tuple[di
     assessments, commands = {}, []
     for example in declared.examples:
         with as_file(files(f"assay.tasks.{declared.name}") / "examples") as bundled:
-            more = {name: list(part) if name == "group" else part for name, part in _stated(example).items() if part}
+            stated = {"group": example.group, "unit": example.unit}
+            more = {name: list(part) if name == "group" else part for name, part in stated.items() if part}
             given = {name: _place(bundled, value) for name, value in example.given.items()}
             data = {} if example.data is None else {"data": str(bundled / example.data)}
             assessments[example.name] = assess_task(declared.name, **given, **data, **more, **example.options)
@@ -70,10 +70,6 @@ def demo_assessments(task: str | None, folder: Path, *, quiet: bool) -> tuple[di
                      for name, value in example.given.items()}  # fmt: skip
             commands.append(_command(declared.name, paths, typed | dict(example.options) | more))
     return assessments, commands[0]
-
-
-def _stated(example: Example) -> dict[str, Any]:
-    return {"group": example.group, "unit": example.unit}
 
 
 def _place(folder: Path, value: object) -> object:

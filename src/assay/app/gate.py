@@ -11,6 +11,7 @@ import assay
 import assay.report  # an assessment can draw itself once the report layer has introduced itself
 from assay.app.input_kind import columns_named, is_plan, is_record
 from assay.app.options import typed
+from assay.assess.arguments import arrange
 from assay.assess.assessment import Assessment
 from assay.assess.compare.comparison import Comparison
 from assay.assess.decide.criteria import Criterion, criterion
@@ -34,19 +35,8 @@ USUAL: Final = {Task.BINARY: ("recall", "specificity"), Task.MULTICLASS: ("accur
 """What a model must not lose where only a margin is stated."""
 
 
-PAIRED: Final = (
-    "truth",
-    "predicted",
-    "ids",
-    "positive",
-    "labels",
-    "level",
-    "seed",
-    "delimiter",
-    "decimal",
-    "show_ids",
-    "engine",
-)
+STATED: Final = ("level", "seed", "delimiter", "decimal", "show_ids", "engine")
+PAIRED: Final = ("truth", "predicted", "ids", "positive", "labels", *STATED)
 """Options that a paired gate heeds."""
 
 
@@ -153,16 +143,8 @@ def _compared(new: str, reference: str, options: dict[str, Any]) -> Comparison:
         id=options["ids"][0],
         positive=options.get("positive"),
         labels=list(options.get("labels") or ()) or None,
-        level=options["level"],
-        intervals=assay.IntervalSettings(seed=options["seed"]),
-        reading=assay.Reading(
-            delimiter=options.get("delimiter"),
-            decimal=options.get("decimal") or ".",
-            show_ids=bool(options.get("show_ids")),
-            spelled=True,
-        ),
-        engine=options.get("engine"),
         limits=limits_of(dict(options)),
+        **arrange(**{name: options[name] for name in STATED if options.get(name) is not None}, spelled=True),
     )
 
 

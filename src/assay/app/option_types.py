@@ -231,6 +231,28 @@ def _type_of(takes: str | None) -> _Type | None:
     return next((kind() for word, kind in kinds.items() if takes.endswith(word)), None)
 
 
+def named_values(typed: Sequence[str], option: str, of: str, *, code: str = "role-clash") -> dict[str, str]:
+    """Values that are typed NAME=VALUE, by the model, class or file that is named; each of them once.
+
+    >>> named_values(["A=x", "B=y"], "--score", "model")
+    {'A': 'x', 'B': 'y'}
+    """
+    from assay.core.errors import PlanError
+    from assay.core.text import listed, quoted
+
+    pairs = [text.rpartition("=") if of != "model" else text.partition("=") for text in typed]
+    unnamed = [text for text, pair in zip(typed, pairs, strict=True) if not all(pair)]
+    names = [name for name, _, _ in pairs]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if unnamed or twice:
+        what = (
+            f"does not say of which {of} {quoted(unnamed[0])} is" if unnamed else f"is given twice for {listed(twice)}"
+        )
+        fix = f"{option} NAME=... once for every {of}"
+        raise PlanError(code, f"{option} {what}", where=option, found=listed(typed), fix=fix)
+    return {name: value for name, _, value in pairs}
+
+
 def spelled_for_command(text: str, cli: click.Group) -> str:
     """A remedy in the spelling of the command line: keywords of Python become the options of the same name."""
     known = {option for command in cli.commands.values() for parameter in command.params for option in parameter.opts}

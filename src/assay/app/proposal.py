@@ -20,6 +20,7 @@ from assay.rows.databases.database import is_database, open_database, shown
 
 if TYPE_CHECKING:
     from assay.rows.files.formats import Reading
+    from assay.rows.files.opened_file import OpenedFile
 
 FEW: Final = 40
 """Distinct values up to which a column may hold classes."""
@@ -103,13 +104,18 @@ def _agreed(name: str, seen: Sequence[Seen], command: str) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     say_line(f"{name} holds")
-    wide = max(len(visible(column.name)) for column in seen)
-    for column in seen:
-        many = f"more than {FEW} values" if len(column.values) > FEW else listed(sorted(column.values), most=5)
-        say_line(f"  {visible(column.name):<{wide}}  {many}")
+    list_columns(seen)
     say("This command would assess it:")
     say_line(f"  {command}")
     return click.confirm("Run it?", default=True, err=True)
+
+
+def list_columns(seen: Sequence[Seen], *, numbered: bool = False) -> None:
+    """Tell the columns of a table, each with some of its values."""
+    wide = max(len(visible(column.name)) for column in seen)
+    for place, column in enumerate(seen, start=1):
+        many = f"more than {FEW} values" if len(column.values) > FEW else listed(sorted(column.values), most=5)
+        say_line(f"  {f'{place:>2}  ' if numbered else ''}{visible(column.name):<{wide}}  {many}")
 
 
 def _spelled_out(score: object, columns: Sequence[str]) -> dict[str, Any]:
@@ -135,10 +141,17 @@ def _look(data: str | list[str], reading: Reading) -> tuple[list[str], list[Seen
             return list(database.columns), []
         finally:
             database.close()
-    from assay.rows.engines.duckdb_engine import quote_identifier
     from assay.rows.files.file_set import open_files
 
-    opened, seen = open_files(data, reading), []
+    opened = open_files(data, reading)
+    return list(opened.columns), see_columns(opened)
+
+
+def see_columns(opened: OpenedFile) -> list[Seen]:
+    """What a look at every column of a file tells."""
+    from assay.rows.engines.duckdb_engine import quote_identifier
+
+    seen = []
     for column in opened.columns:
         name = quote_identifier(column)
         query = f"SELECT DISTINCT {name}::VARCHAR FROM rows WHERE {name} IS NOT NULL LIMIT {FEW + 1}"  # noqa: S608  quoted
@@ -149,7 +162,7 @@ def _look(data: str | list[str], reading: Reading) -> tuple[list[str], list[Seen
         )
         found = opened.fetch(f"SELECT {tests} FROM rows WHERE {name} IS NOT NULL")[0]  # noqa: S608  quoted above
         seen.append(Seen(name=column, values=values, number=bool(found[0]), share=bool(found[1]), whole=bool(found[2])))
-    return list(opened.columns), seen
+    return seen
 
 
 def _suggested(seen: Sequence[Seen], arguments: Mapping[str, Any], missing: Sequence[str]) -> list[str] | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from assay.app.option_types import Column, Command, Option, TaskName, Words, give_options, row
+from assay.app.option_types import Column, Command, Option, TaskName, Words, give_options, named_values, row
 from assay.app.options import of_decisions, of_files, of_rows
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def compare_by_task(task: Task, tables: Sequence[str], *, quiet: bool, **given: 
     for role in task.roles:
         typed = arguments.get(role.name)
         if role.by_model and typed:
-            arguments[role.name] = _by_model(list(typed), f"--{role.name}")
+            arguments[role.name] = named_values(typed, f"--{role.name}", "model", code="comparison-needs")
         elif role.by_model:
             arguments.pop(role.name, None)
     if any(arguments.get(role.name) for role in task.roles if role.by_model) and inputs:
@@ -180,21 +180,6 @@ def compare_by_task(task: Task, tables: Sequence[str], *, quiet: bool, **given: 
     with counting(task, quiet=quiet) as progress:
         arguments["reading"] = _reading(given, progress)
         return compare_task(task.name, *inputs, tests=tests, **arguments)
-
-
-def _by_model(typed: Sequence[str], option: str) -> dict[str, str]:
-    from assay.core.errors import PlanError
-
-    pairs = [text.partition("=") for text in typed]
-    wrong = [text for text, (name, mark, rest) in zip(typed, pairs, strict=True) if not (name and mark and rest)]
-    if wrong or len({name for name, _, _ in pairs}) < len(pairs):
-        raise PlanError(
-            "comparison-needs",
-            f"{option} names a model and what it has, once for each model",
-            found=", ".join(typed),
-            fix=f"{option} A=... {option} B=...",
-        )
-    return {name: rest for name, _, rest in pairs}
 
 
 def _arguments(task: Task, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from assay.rows.open import demand_whole, open_source
 from assay.rows.score_columns import demand_mended, score_columns
 from assay.rows.source import Crossed, Roles, Source, no_rows
 from assay.tally.base import together
-from assay.tally.by_group import MISSING, Grouped, note_like_units
+from assay.tally.by_group import MISSING, Grouped, free_name, note_like_units
 from assay.tally.census import Census
 from assay.tally.labels.array_counts import count
 from assay.tally.labels.confusion import Confusion
@@ -380,9 +380,7 @@ def _grouped(
             if None not in pair:
                 by_level.setdefault(level, {})[tuple(pair)] = found
         named: list[Label | None] = [*in_order(level for level in by_level if level is not None)]
-        missing = MISSING
-        while missing in by_level:  # somebody's own level may be called so
-            missing = f"({missing})"
+        missing = free_name(MISSING, by_level)
         factors[name] = {}
         for level in named + [None] * (None in by_level):
             confusion = _confusion(_one_kind(by_level[level], kinds, source)[0], settled, counted_.weighted)

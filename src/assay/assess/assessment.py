@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -172,11 +173,8 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
 
         if not self.grouped.factors:
             raise PlanError("role-missing", "fairness needs groups, and there are none", fix="give group=... (--group)")
-        other = copy(self)
-        for name in ("record", "fairness"):
-            other.__dict__.pop(name, None)
         asked = FairnessSettings(criteria=criteria, tolerance=tolerance, minimum=minimum, reason=reason)
-        other._fairness = asked  # noqa: SLF001  its own kind
+        other = self._with("fairness", _fairness=asked)
         other.fairness.verdict  # noqa: B018  an unknown criterion is told at once
         return other
 
@@ -281,9 +279,6 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
         from assay.assess.decide.criteria import read
         from assay.assess.decide.stored_criteria import accepted, reference_to
 
-        other = copy(self)
-        for name_ in ("record", "decisions"):
-            other.__dict__.pop(name_, None)
         acceptance = self._accepted
         against = reference_to(self, against, name) or (None if acceptance is None else acceptance.against)
         criteria_by_text = {
@@ -293,12 +288,24 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
                 *(read(text, self.measures) for text in criteria),
             )
         }
-        other._accepted = accepted(self, tuple(criteria_by_text.values()), against, correction)  # noqa: SLF001
+        decided = accepted(self, tuple(criteria_by_text.values()), against, correction)
+        return self._with("decisions", _accepted=decided)
+
+    def _with(self, *computed: str, **parts: Any) -> Assessment:  # noqa: ANN401  its own attributes
+        """The same with other parts; the Record, and what else was computed from them, is computed again."""
+        other = copy(self)
+        for name in ("record", *computed):
+            other.__dict__.pop(name, None)
+        other.__dict__.update(parts)
         return other
 
     def restated(self, settings: Any) -> Assessment:  # noqa: ANN401
         """The same tallies under other settings, such as another confidence level."""
         return self._again(settings=settings)
+
+    def at_level(self, level: float) -> Assessment:
+        """The same at another confidence level."""
+        return self.restated(replace(self.settings, wanted=replace(self.settings.wanted, level=level)))
 
     def regrouped(self, grouped: Grouped[Any], notes: tuple[str, ...]) -> Assessment:
         """The same rows with other groups, and notes of why."""
@@ -315,18 +322,11 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
 
     def with_evidence(self, **evidence: Any) -> Assessment:  # noqa: ANN401  parts of a Record
         """The same assessment with the plan it followed, the controls that ran, and what they show."""
-        other = copy(self)
-        other.__dict__.pop("record", None)
-        other._evidence = {**self._evidence, **evidence}  # noqa: SLF001  its own kind
-        return other
+        return self._with(_evidence={**self._evidence, **evidence})
 
     def beside(self, standing: Standing) -> Assessment:
         """The same assessment with comparisons to other models on the same rows, and claims about them."""
-        other = copy(self)
-        for name in ("record", "claims"):
-            other.__dict__.pop(name, None)
-        other._standing = standing  # noqa: SLF001  its own kind
-        return other
+        return self._with("claims", _standing=standing)
 
     def tally(self, *, site: str | None = None, smallest_cell: int = SMALLEST) -> Record:
         """What may leave a site whose rows may not: `a.tally(site="north").save("north.tally.json")`.

@@ -8,7 +8,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Literal, TypedDict, cast
+from typing import Any, Literal
 
 from assay.core.errors import PlanError
 from assay.core.text import nearest, visible
@@ -44,23 +44,6 @@ class Erratum:
     golden: tuple[str, ...]
 
 
-class _Entry(TypedDict, total=False):
-    """An entry of the file as TOML gives it."""
-
-    id: str
-    source: str
-    where: str
-    kind: Kind
-    kinds: list[Kind]
-    severity: Severity
-    title: str
-    problem: str
-    proof: str
-    reading: str
-    readings: list[dict[str, str]]
-    golden: list[str]
-
-
 @cache
 def errata() -> tuple[Erratum, ...]:
     """The whole register, in its own order.
@@ -69,24 +52,13 @@ def errata() -> tuple[Erratum, ...]:
     95
     """
     text = files("assay.assess").joinpath("errata.toml").read_text(encoding="utf-8")
-    return tuple(_erratum(entry) for entry in cast("list[_Entry]", tomllib.loads(text)["erratum"]))
+    return tuple(_erratum(entry) for entry in tomllib.loads(text)["erratum"])
 
 
-def _erratum(entry: _Entry) -> Erratum:
-    return Erratum(
-        id=entry["id"],
-        source=entry["source"],
-        where=entry["where"],
-        kind=entry["kind"],
-        kinds=tuple(entry.get("kinds", [entry["kind"]])),
-        severity=entry["severity"],
-        title=entry["title"],
-        problem=entry["problem"],
-        proof=entry["proof"],
-        reading=entry["reading"],
-        readings=tuple(Reading(**reading) for reading in entry.get("readings", [])),
-        golden=tuple(entry["golden"]),
-    )
+def _erratum(entry: dict[str, Any]) -> Erratum:
+    kinds, readings = entry.get("kinds", [entry["kind"]]), (Reading(**one) for one in entry.get("readings", ()))
+    lists = {"kinds": tuple(kinds), "readings": tuple(readings), "golden": tuple(entry["golden"])}
+    return Erratum(**{**entry, **lists})
 
 
 def erratum(id: str) -> Erratum:

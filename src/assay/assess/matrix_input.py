@@ -9,9 +9,9 @@ from typing import Any, cast
 import numpy as np
 
 from assay.assess.assessment import Assessment
-from assay.core.errors import OutOfRange, PlanError, RowsError
+from assay.core.errors import OutOfRange, PlanError, RowsError, unknown_choice
 from assay.core.labels import Label
-from assay.core.text import listed, nearest, quoted
+from assay.core.text import listed, quoted
 from assay.rows.label_types import classes
 from assay.tally.base import LARGEST
 from assay.tally.census import Census
@@ -136,10 +136,4 @@ def _truth_in_rows(cells: list[list[int]], orientation: str | None) -> bool:
             known=", ".join(ORIENTATIONS),
             fix='state it: orientation="rows=truth" (scikit-learn) or "rows=predicted" (TS 4213, Table A.1)',
         )
-    close = nearest(orientation, ORIENTATIONS)
-    raise PlanError(
-        "option-unknown",
-        f"orientation={quoted(orientation)} is not known",
-        known=", ".join(ORIENTATIONS),
-        fix=f'did you mean "{close}"?' if close else "choose one of them",
-    )
+    raise unknown_choice(orientation, ORIENTATIONS, f"orientation={quoted(orientation)} is not known")

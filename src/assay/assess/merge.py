@@ -71,7 +71,7 @@ def merge(*parts: Part, sites: Mapping[str, Part] | None = None) -> Assessment:
         first.settings,
         census=reduce(add, (part.census for part in parts_)),
         grouped=grouped.map(lambda tally: first.contract.align(tally, whole)),
-        notes=(*_notes(parts_), *_given_twice(opened)),
+        notes=(*dict.fromkeys(note for part in parts_ for note in part.notes), *_given_twice(opened)),
         data=data,
     )
 
@@ -139,11 +139,6 @@ def _given_twice(opened: Sequence[_Opened]) -> tuple[str, ...]:
         if before is not part.called:
             notes.append(f"{before} and {part.called} have the same counts: were the same rows given twice?")
     return tuple(notes)
-
-
-def _notes(parts: Sequence[Assessment]) -> tuple[str, ...]:
-    """Every note once, in the order it first appears."""
-    return tuple(dict.fromkeys(note for part in parts for note in part.notes))
 
 
 __all__ = ["Part", "merge"]

@@ -14,7 +14,7 @@ from assay.core.labels import Label
 from assay.core.task import Tally
 from assay.core.text import counted, quoted
 from assay.tally.base import digest
-from assay.tally.by_group import Grouped
+from assay.tally.by_group import Grouped, free_name
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -128,10 +128,7 @@ def _pooled(levels: Mapping[Label, Tally], is_small: Callable[[Tally], bool]) ->
         level = rest.pop(0)
         hidden[level] = levels[level]
     shown = {level: tally for level, tally in levels.items() if level not in hidden}
-    name = POOLED
-    while name in shown:  # somebody's own level may be called so
-        name = f"({name})"
-    return {**shown, name: _sum(hidden)}, list(hidden)
+    return {**shown, free_name(POOLED, shown): _sum(hidden)}, list(hidden)
 
 
 def _sum(tallies: Mapping[Label, Tally]) -> Tally:

@@ -128,16 +128,10 @@ def _answers(
                 known=listed(named),
                 fix="state one of its classes: positive=...",
             )
-        return {
-            "predicted": predicted,
-            "score": given[:, named.index(chosen)],
-            "scores": ScoreSettings(kind=cast("Kind", kind)),
-        }
-    return {
-        "predicted": predicted,
-        "score": {one: given[:, i] for i, one in enumerate(named)},
-        "scores": ScoreSettings(kind=cast("Kind", kind)),
-    }
+        score: object = given[:, named.index(chosen)]
+    else:
+        score = {label: given[:, i] for i, label in enumerate(named)}
+    return {"predicted": predicted, "score": score, "scores": ScoreSettings(kind=cast("Kind", kind))}
 
 
 def _columns(found: NDArray[Any]) -> NDArray[Any]:

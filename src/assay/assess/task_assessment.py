@@ -21,10 +21,10 @@ from assay.assess.arguments import IntervalSettings, check_kinds, demand_names, 
 from assay.assess.assessment import Assessment
 from assay.assess.environment import environment
 from assay.core.declared_types import shown_object
-from assay.core.errors import PlanError, RowsError
+from assay.core.errors import PlanError, RowsError, unknown_choice
 from assay.core.parallel import monotonic
 from assay.core.task import Counted, Request, Task, find_task
-from assay.core.text import nearest, visible
+from assay.core.text import visible
 from assay.fairness.crossed_groups import add_crossed, cross_inputs
 from assay.rows.files.formats import Reading
 from assay.tally.by_group import Grouped
@@ -175,13 +175,7 @@ def _option_value(option: Option, arguments: Mapping[str, Any]) -> object:
 def _checked(option: Option, value: Any) -> object:  # noqa: ANN401
     """A value of an option; text becomes a number where a number is meant."""
     if option.choices and value not in option.choices:
-        close = nearest(str(value), option.choices)
-        raise PlanError(
-            "option-unknown",
-            f"{option.name}={visible(repr(value))} is not a choice",
-            known=", ".join(option.choices),
-            fix=f'did you mean "{close}"?' if close else "choose one of them",
-        )
+        raise unknown_choice(value, option.choices, f"{option.name}={visible(repr(value))} is not a choice")
     plain = (str, numbers.Real, list, tuple, Mapping, os.PathLike, np.ndarray)
     single = option.several and not isinstance(value, (str, numbers.Real, *((Mapping,) if option.by_name else ())))
     switch = option.kind is bool and not isinstance(value, (bool, str))

@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from assay.core.errors import PlanError
+from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label
 from assay.core.text import counted, figure, listed, nearest, quoted, visible
 from assay.inference.estimates import Estimate, Estimates
@@ -161,13 +161,9 @@ class Levels(Mapping[Label, Estimates]):
     def __getitem__(self, level: Label) -> Estimates:
         """The estimates of one level."""
         if level not in self._views:
-            close = nearest(str(level), [str(x) for x in self._views])
-            raise PlanError(
-                "label-not-declared",
-                f"group {quoted(self.factor)} has no level {quoted(level)}",
-                known=listed(self._views),
-                fix=f'did you mean "{close}"?' if close else "ask for one of the levels",
-            )
+            what, fix = f"group {quoted(self.factor)} has no level {quoted(level)}", "ask for one of the levels"
+            known = listed(self._views)
+            raise unknown_choice(level, self._views, what, code="label-not-declared", known=known, fix=fix)
         return self._views[level]
 
     def __iter__(self) -> Iterator[Label]:

@@ -93,11 +93,8 @@ def dealt(n: int, k: int, chance: Dice | None = None) -> Places:
     [0, 0, 0, 1, 1]
     """
     if k > n:
-        raise RowsError(
-            "too-few-rows",
-            f"{counted(n, 'row')} cannot be dealt into {k:,} segments",
-            fix=f"ask for {n:,} folds at most, which is leave-one-out" if n > 1 else "give more rows",
-        )
+        what = f"{counted(n, 'row')} cannot be dealt into {k:,} segments"
+        raise _too_few(what, f"ask for {n:,} folds at most, which is leave-one-out" if n > 1 else "give more rows")
     segment = np.repeat(np.arange(k), [n // k + (i < n % k) for i in range(k)])
     return segment if chance is None else _shuffled(segment, chance)
 
@@ -109,12 +106,9 @@ def dealt_by_class(rows: Rows, k: int, chance: Dice | None = None) -> Places:
         f"{quoted(rows.labels[c])} has {counted(int(have[c]), 'row')}" for c in np.flatnonzero((have > 0) & (have < k))
     ]
     if few:
-        raise RowsError(
-            "too-few-rows",
-            f"{counted(len(few), 'class', 'classes')} cannot be in each of {k} segments",
-            found="; ".join(few[:5]),
-            fix=f"ask for {max(2, int(have[have > 0].min()))} folds at most, gather rows of the class, or leave it out",
-        )
+        what = f"{counted(len(few), 'class', 'classes')} cannot be in each of {k} segments"
+        fix = f"ask for {max(2, int(have[have > 0].min()))} folds at most, gather rows of the class, or leave it out"
+        raise _too_few(what, fix, found="; ".join(few[:5]))
     # Laid out class after class, in the order the classes first appear, every k-th place belongs to one segment.
     first = np.array([int(np.argmax(rows.classes == c)) for c in range(len(rows.labels))])
     segment, start = np.empty(rows.n, dtype=np.int64), 0
@@ -152,11 +146,8 @@ def dealt_by_class_and_group(rows: Rows, k: int, chance: Dice | None = None) -> 
         home[group] = _most_even(segment_counts, have[group], total)
         segment_counts[home[group]] += have[group]
     if (segment_counts.sum(axis=1) == 0).any():
-        raise RowsError(
-            "too-few-rows",
-            f"the {len(have)} groups cannot be dealt into {k} segments of similar classes",
-            fix="ask for fewer folds, or for grouped folds without regard to class",
-        )
+        what = f"the {len(have)} groups cannot be dealt into {k} segments of similar classes"
+        raise _too_few(what, "ask for fewer folds, or for grouped folds without regard to class")
     return home[groups]
 
 
@@ -180,11 +171,8 @@ def in_time(rows: Rows, k: int, gap: int) -> list[tuple[Places, Places]]:
     """
     n, size = rows.n, rows.n // (k + 1)
     if size == 0 or n - gap - size * k <= 0:
-        raise RowsError(
-            "too-few-rows",
-            f"{counted(n, 'row')} are too few for {k} test parts in order of time with a gap of {gap:,}",
-            fix="ask for fewer folds or a smaller gap",
-        )
+        what = f"{counted(n, 'row')} are too few for {k} test parts in order of time with a gap of {gap:,}"
+        raise _too_few(what, "ask for fewer folds or a smaller gap")
     moments = np.arange(n) if rows.moments is None else rows.moments
     order = np.argsort(moments, kind="stable")
     parts = []
@@ -192,12 +180,9 @@ def in_time(rows: Rows, k: int, gap: int) -> list[tuple[Places, Places]]:
         before = int(np.searchsorted(moments[order], moments[order[start]], side="left"))
         stop = min(start - gap, before)
         if stop <= 0:
-            raise RowsError(
-                "too-few-rows",
-                "no row lies before the first test part",
-                found=f"the first {start + 1:,} rows are of one moment",
-                fix="ask for fewer folds, or give finer times",
-            )
+            what = "no row lies before the first test part"
+            fix = "ask for fewer folds, or give finer times"
+            raise _too_few(what, fix, found=f"the first {start + 1:,} rows are of one moment")
         parts.append((np.sort(order[:stop]), np.sort(order[start : start + size])))
     return parts
 
@@ -285,6 +270,10 @@ def repeats_alike(folds: Sequence[Fold]) -> int:
     return alike
 
 
+def _too_few(what: str, fix: str, found: str | None = None) -> RowsError:
+    return RowsError("too-few-rows", what, found=found, fix=fix)
+
+
 def _shuffled(segment: Places, chance: Dice) -> Places:
     return segment[chance.permutation(len(segment))]
 
@@ -294,9 +283,7 @@ def _groups(rows: Rows, k: int) -> Places:
         raise PlanError("role-missing", "folds by group need groups", where="groups", fix="give groups=...")
     names, groups = np.unique(rows.groups, return_inverse=True)
     if len(names) < k:
-        raise RowsError(
-            "too-few-rows",
-            f"{counted(len(names), 'group')} cannot be dealt into {k} segments",
-            fix=f"ask for {len(names)} folds at most" if len(names) > 1 else "groups must differ between rows",
-        )
+        what = f"{counted(len(names), 'group')} cannot be dealt into {k} segments"
+        fix = f"ask for {len(names)} folds at most" if len(names) > 1 else "groups must differ between rows"
+        raise _too_few(what, fix)
     return groups.astype(np.int64)

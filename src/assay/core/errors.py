@@ -102,7 +102,7 @@ CODES: dict[str, str] = {
     "measure-unfit": "The measure does not fit the task.",
     "criterion-unreadable": "An acceptance criterion is not written as one.",
     "measure-undefined": "A scorer must give a number, and the measure has none on these rows.",
-    "plan-unreadable": "A file is not a plan in TOML, YAML or JSON.",
+    "plan-unreadable": "A file is not a plan in TOML or JSON.",
     "plan-invalid": "A plan has errors; all of them are listed with their lines.",
     "plan-too-deep": "A plan is nested more than 32 levels deep.",
     "plan-too-large": "A plan is larger than 256 KiB.",
@@ -231,6 +231,21 @@ def missing_extra(extra: str, what: str, **lines: str) -> PlanError:
     'pip install "assay[postgres]"'
     """
     return PlanError("missing-extra", what, fix=f'pip install "assay[{extra}]"', **lines)
+
+
+def unknown_choice(
+    word: object, words: Iterable[object], what: str, *, code: str = "option-unknown",
+    fix: str = "choose one of them", **lines: str,
+) -> PlanError:  # fmt: skip
+    """The error for a word that is none of those that are known, with the nearest one that is.
+
+    >>> unknown_choice("regresion", ["regression", "retrieval"], "there is no such task").fix
+    'did you mean "regression"?'
+    """
+    names = [str(name) for name in words]
+    close = nearest(str(word), names)
+    mend = fix if close is None else f'did you mean "{close}"?'
+    return PlanError(code, what, fix=mend, **{"known": ", ".join(names), **lines})
 
 
 def missing_column(name: str, columns: Iterable[object], where: str, known: str | None = None) -> MissingColumn:

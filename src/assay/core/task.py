@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal, Protocol, Self
 
-from assay.core.errors import PlanError
+from assay.core.errors import unknown_choice
 from assay.core.labels import Label
-from assay.core.text import nearest, visible
+from assay.core.text import visible
 
 if TYPE_CHECKING:
     from assay.core.blocks import Section
@@ -218,13 +218,7 @@ def find_task(name: str) -> Task:
         task = load_task(folder)
         if name in (task.name, *task.variants):
             return task
-    close = nearest(name, known)
-    raise PlanError(
-        "option-unknown",
-        f'there is no task "{visible(name)}"',
-        known=", ".join(known),
-        fix=f'did you mean "{close}"?' if close else "choose one of them",
-    )
+    raise unknown_choice(name, known, f'there is no task "{visible(name)}"')
 
 
 def task_names() -> Iterator[str]:

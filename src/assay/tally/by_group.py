@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar, cast
 
@@ -21,6 +21,17 @@ ROWS_OF_UNIT: Final = 50
 """Rows of a level, on average, up to which it may be a unit."""
 
 T = TypeVar("T", bound=Tally)
+
+
+def free_name(name: str, taken: Collection[object]) -> str:
+    """A name of ours for a level, in as many brackets as somebody's own levels make necessary.
+
+    >>> free_name("(missing)", ["a", "(missing)"])
+    '((missing))'
+    """
+    while name in taken:
+        name = f"({name})"
+    return name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

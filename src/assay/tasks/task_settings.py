@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings of an assessment or comparison of any task but classification, checked once."""
+"""The settings of an assessment or comparison of any task but classification, checked once; and measures by name."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from assay.inference.intervals.interval_choice import Wanted
 from assay.inference.multiplicity import correction
 from assay.inference.resampling import SEED
 from assay.measures.declare import Measure, parse
+from assay.tally.labels.row_costs import Priced
 
 if TYPE_CHECKING:
     from assay.core.registry import Registry
@@ -96,7 +97,7 @@ def choose_measures(
         if isinstance(name, Measure):
             chosen.append(name)
         elif name in families and name not in registry:
-            chosen += [measure for measure in families[name] if not measure.needs]
+            chosen += [measure for measure in families[name] if not measure.needs and measure.takes is not Priced]
         else:
             chosen.append(parse(name, registry))
     for measure in chosen:

@@ -109,7 +109,8 @@ def read_situation(source: str | None, given: dict[str, Any]) -> Situation:
     situation = Situation(
         task=task.name, classes=given["classes"] or 0, rows=rows, models=models, unit=given["unit"],
         smallest=round(rows * share) if share is not None else 0, prevalence=share,
-        ratio=_ratio(share, given["classes"] or 2), scores=given["scores"], costly=given["costly"],
+        ratio=(1 - share) / ((given["classes"] or 2) - 1) / share if share else None,  # the other classes being alike
+        scores=given["scores"], costly=given["costly"],
         disagree=given["disagree"], difference=given["difference"], expected=given["expected"], level=given["level"],
         criteria=tuple(read(text, task.registry) for text in given["criteria"]),  # type: ignore[arg-type]
     )  # fmt: skip
@@ -120,11 +121,6 @@ def read_situation(source: str | None, given: dict[str, Any]) -> Situation:
     if given["truth"] is None or situation.task != CLASSIFICATION:
         return situation
     return _from_file(source, given["truth"], given["predicted"], given["positive"], situation)
-
-
-def _ratio(share: float | None, classes: int) -> float | None:
-    """The largest class over the smallest one, the others being alike."""
-    return None if not share else (1 - share) / (classes - 1) / share
 
 
 def _from_file(path: str, truth: str, predicted: tuple[str, ...], positive: object, situation: Situation) -> Situation:

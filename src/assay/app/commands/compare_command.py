@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import assay
 from assay.app.commands.run_command import limits_of, typed_costs
+from assay.app.option_types import named_values
 from assay.assess.arguments import arrange
 from assay.core.errors import PlanError
-from assay.core.text import listed, quoted
+from assay.core.text import listed
 
 if TYPE_CHECKING:
     from assay.assess.compare.comparison import Comparison
@@ -35,7 +36,10 @@ def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: A
     if apart:
         given |= {"predicted": _one(predicted, "--predicted"), "score": _scores_of_files(score)}
     else:
-        given |= {"predicted": _by_model(predicted, "--predicted") or None, "score": _scores_by_model(score) or None}
+        given |= {
+            "predicted": named_values(predicted, "--predicted", "model") or None,
+            "score": _scores_by_model(score) or None,
+        }
     return assay.compare(data=data, **arrange(**given, spelled=True))
 
 
@@ -92,7 +96,7 @@ def _of_values(data: object, *, apart: bool, **given: Any) -> Comparison:  # noq
         raise PlanError(
             "role-clash", "--model names the models of one file, and several are given", fix="leave --model out"
         )
-    given["values"] = _one(values, "--value") if apart or long else _by_model(values, "--value")
+    given["values"] = _one(values, "--value") if apart or long else named_values(values, "--value", "model")
     return assay.compare_values(data=data, **arrange(**given))
 
 
@@ -112,79 +116,27 @@ def _demand_values(given: dict[str, Any]) -> None:
         )
 
 
-def _by_model(given: Sequence[str], option: str) -> dict[str, str]:
-    pairs = [text.partition("=") for text in given]
-    wrong = [text for text, (_, mark, column) in zip(given, pairs, strict=True) if not mark or not column]
-    if wrong:
-        raise PlanError(
-            "comparison-needs",
-            f"with one file, {option} names a model and its column, not {quoted(wrong[0])}",
-            fix=f"{option} A=COLUMN {option} B=COLUMN, or give one file a model",
-        )
-    columns = {name: column for name, _, column in pairs}
-    if len(columns) != len(given):
-        raise PlanError("role-clash", "two models have the same name", found=listed(given), fix="name them apart")
-    return columns
-
-
 def _scores_by_model(given: Sequence[str]) -> dict[str, Any]:
     """One file: NAME=COLUMN for two classes, NAME=LABEL=COLUMN for each class of several."""
     if not any(text.count("=") > 1 for text in given):
-        return dict(_by_model(given, "--score"))
-    columns: dict[str, dict[str, str]] = {}
-    for text in given:
-        name, _, rest = text.partition("=")
-        label, mark, column = rest.rpartition("=")
-        if not (name and mark and label and column):
-            raise PlanError(
-                "comparison-needs",
-                f"some scores are of a class, and {quoted(text)} does not say of which",
-                fix="--score NAME=LABEL=COLUMN for every model and class",
-            )
-        own = columns.setdefault(name, {})
-        if label in own:
-            raise PlanError(
-                "role-clash", f"{quoted(name)} has two scores of {quoted(label)}", fix="give every class one column"
-            )
-        own[label] = column
-    return dict(columns)
+        return dict(named_values(given, "--score", "model"))
+    models = dict.fromkeys(text.partition("=")[0] for text in given)
+    rest = {name: [text.partition("=")[2] for text in given if text.partition("=")[0] == name] for name in models}
+    return {name: named_values(typed, f"--score {name}", "class") for name, typed in rest.items()}
 
 
 def _scores_of_files(given: Sequence[str]) -> str | dict[str, str] | None:
     """One file a model: COLUMN for two classes, LABEL=COLUMN for each class of several."""
     if len(given) < 2 and not any("=" in text for text in given):  # noqa: PLR2004  one column
         return _one(given, "--score")
-    pairs = [text.rpartition("=") for text in given]
-    lost = [column for label, mark, column in pairs if not (label and mark and column)]
-    if lost:
-        raise PlanError(
-            "role-clash",
-            f"--score is given {len(given)} times, and {quoted(lost[0])} does not say of which class",
-            fix="--score COLUMN once for two classes, or --score LABEL=COLUMN for every class",
-        )
-    columns = {label: column for label, _, column in pairs}
-    if len(columns) != len(given):
-        raise PlanError(
-            "role-clash", "two scores are of one class", found=listed(given), fix="give every class one column"
-        )
-    return columns
+    return named_values(given, "--score", "class")
 
 
 def _selected(given: Sequence[str], option: str) -> str | dict[str, str] | None:
     """A table or query as typed: one for all models, or NAME= before each."""
-    pairs = [text.partition("=") for text in given]
-    named = [bool(mark and name and rest) and not any(one.isspace() for one in name) for name, mark, rest in pairs]
-    if not any(named):
-        return _one(given, option)
-    selections = {name: rest for name, _, rest in pairs}
-    if not all(named) or len(selections) < len(given):
-        raise PlanError(
-            "role-clash",
-            f"{option} is given {len(given)} times, and it is not clear which is of which model",
-            found=listed(given),
-            fix=f"{option} NAME=... once for every model",
-        )
-    return selections
+    heads = [text.partition("=")[0] for text in given if "=" in text]
+    named = any(head and not any(letter.isspace() for letter in head) for head in heads)
+    return named_values(given, option, "model") if named else _one(given, option)
 
 
 def _one(given: Sequence[str], option: str) -> str | None:

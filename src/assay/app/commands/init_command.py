@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from assay.app.messages import say_line
+from assay.app.proposal import FEW, list_columns, see_columns
 from assay.assess.plan.template import short_template, template
 from assay.conduct.artefact_worker import EXTENSIONS
 from assay.core.errors import PlanError
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
     from assay.rows.files.opened_file import OpenedFile
 
 ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?$")
-FEW: Final = 40
-"""Distinct labels up to which a column may hold classes."""
-SHOWN: Final = 5
-"""Values of a column that are shown to who is asked."""
 OPTIONAL: Final = {
     "id": "Which column holds the samples' ids?",
     "subject": "Which column tells whom or what a sample comes from?",
@@ -116,14 +113,14 @@ class Drafted:
         entries: dict[str, Any] = {"predictions": place, "joined": True}
         if "id" not in roles:
             raise PlanError("role-missing", "answers in files are matched by id", where=self.file, fix="--id COLUMN")
-        for column in opened.columns:
-            if column == roles["id"]:
+        for column in see_columns(opened):
+            if column.name == roles["id"]:
                 continue
-            values = _values(opened, column)
+            values = _values(opened, column.name)
             if values is not None and {str(value) for value in values} <= {str(label) for label in labels}:
-                entries.setdefault("predicted", column)
-            elif _are_scores(opened, column):
-                entries.setdefault("score", column)
+                entries.setdefault("predicted", column.name)
+            elif column.number:
+                entries.setdefault("score", column.name)
         if not {"predicted", "score"} & set(entries):
             what = f"no column of {visible(place)} holds labels of the truth or numbers"
             raise PlanError("column-type", what, known=listed(opened.columns), fix="give a file with predictions")
@@ -228,14 +225,6 @@ def _values(opened: OpenedFile, column: str) -> set[Any] | None:
     return None if len(values) > FEW else values
 
 
-def _are_scores(opened: OpenedFile, column: str) -> bool:
-    from assay.rows.engines.duckdb_engine import quote_identifier
-
-    name = quote_identifier(column)
-    query = f"SELECT count(*) FROM rows WHERE {name} IS NULL OR TRY_CAST({name} AS DOUBLE) IS NULL"  # noqa: S608  quoted
-    return not int(opened.fetch(query)[0][0])
-
-
 def _dates(opened: OpenedFile) -> str | None:
     """The one column of dates, if there is exactly one."""
     from assay.rows.engines.duckdb_engine import quote_identifier
@@ -270,17 +259,9 @@ def _prompt(question: str, **given: Any) -> Any:  # noqa: ANN401  what is asked 
 
 def _introduced(path: str, opened: OpenedFile) -> None:
     """The columns of the file, with what may be chosen from."""
-    from assay.rows.engines.duckdb_engine import quote_identifier
-
     rows = opened.fetch("SELECT count(*) FROM rows")[0][0]
     say_line(f"{visible(Path(path).name)}: {counted(int(rows), 'row')}")
-    wide = max(map(len, map(visible, opened.columns)))
-    for number, column in enumerate(opened.columns, start=1):
-        name = quote_identifier(column)
-        query = f"SELECT DISTINCT {name} FROM rows WHERE {name} IS NOT NULL LIMIT {FEW + 1}"  # noqa: S608  quoted
-        found = [row[0] for row in opened.fetch(query)]
-        many = f"more than {FEW} values" if len(found) > FEW else listed(sorted(map(str, found)), most=SHOWN)
-        say_line(f"  {number:>2}  {visible(column):<{wide}}  {many}")
+    list_columns(see_columns(opened), numbered=True)
     click.echo("A column is named, or given by its number; Enter leaves out what is not there.", err=True)
 
 

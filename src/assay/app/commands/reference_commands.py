@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import platform
-import textwrap
 from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -26,10 +25,6 @@ OPTIONAL: Final = {
     "pyarrow": "PyArrow tables, Arrow IPC files: pip install 'assay[arrow]'",
 }
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the same as JSON.")
-
-
-def _row(name: str, value: str) -> str:
-    return "\n".join(textwrap.wrap(value, 96, initial_indent=f"  {name:<9} ", subsequent_indent=" " * 12))
 
 
 def _print_json(content: object) -> None:
@@ -83,30 +78,25 @@ def tests(name: str | None, *, as_json: bool) -> None:
 
 def declare_test(test: Significance) -> dict[str, object]:
     """Everything that is declared of a test, for machines."""
+    plain = ("name", "family", "title", "asks", "null", "effect", "pairwise")
+    lists = ("also", "assumes", "never", "errata")
     return {
-        "name": test.name,
-        "family": test.family,
-        "title": test.title,
-        "also": list(test.also),
-        "asks": test.asks,
-        "null": test.null,
-        "effect": test.effect,
-        "assumes": list(test.assumes),
-        "never": list(test.never),
+        **{name: getattr(test, name) for name in plain},
+        **{name: list(getattr(test, name)) for name in lists},
         "source": [str(source) for source in test.source],
         "specification": test.spec,
-        "errata": list(test.errata),
         "takes": test.takes.__name__,
-        "pairwise": test.pairwise,
     }
 
 
 def explain_test(test: Significance) -> str:
     """A test on a few lines."""
+    from assay.app.commands.show_command import show_row
+
     rows = [("asks", test.asks), ("null", test.null), ("effect", test.effect)]
     rows += [("assumes", text) for text in test.assumes] + [("never", text) for text in test.never]
     rows += [("source", str(source)) for source in test.source] + [("errata", ", ".join(test.errata))]
-    return "\n".join([f"{test.name}   {test.title}", *(_row(name, text) for name, text in rows if text)])
+    return "\n".join([f"{test.name}   {test.title}", *(show_row(name, text) for name, text in rows if text)])
 
 
 def list_tests(every: Sequence[Significance]) -> str:
@@ -120,6 +110,7 @@ def list_tests(every: Sequence[Significance]) -> str:
 @_AS_JSON
 def explain(code: str | None, *, as_json: bool) -> None:
     """Explain an error by its code, such as E-ROLE-MISSING; without one, list them all."""
+    from assay.app.commands.show_command import show_row
     from assay.app.error_reference import EXITS, find_raisers
     from assay.core.errors import CODES, PlanError
     from assay.core.text import nearest, quoted
@@ -147,7 +138,7 @@ def explain(code: str | None, *, as_json: bool) -> None:
         ("exit code", "; ".join(f"{number} ({meaning})" for number, meaning in exits.items())),
         ("mend", "the line `fix` of the message says what to type, from the data at hand"),
     ]
-    click.echo("\n".join([f"E-{name.upper()}", *(_row(head, text) for head, text in rows if text)]))
+    click.echo("\n".join([f"E-{name.upper()}", *(show_row(head, text) for head, text in rows if text)]))
 
 
 @click.command(cls=Command)

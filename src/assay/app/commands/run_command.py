@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import assay
+from assay.app.option_types import named_values
 from assay.app.proposal import fill_roles, is_pattern, lacking
 from assay.assess.arguments import arrange
 from assay.core.errors import AssayError, PlanError
-from assay.core.text import counted, listed
+from assay.core.text import counted
 from assay.rows.databases.database import is_database
 
 if TYPE_CHECKING:
@@ -77,28 +78,9 @@ def _scores(given: Sequence[str]) -> str | list[str] | dict[str, str] | None:
     """Score columns as typed: one name, several names, or LABEL=COLUMN for each class."""
     if not given:
         return None
-    named = [text for text in given if "=" in text]
-    if named and len(named) < len(given):
-        raise PlanError(
-            "score-columns",
-            "some score columns say which class they belong to and others do not",
-            where="--score",
-            found=listed(given),
-            fix="write LABEL=COLUMN for each class",
-        )
-    if not named:
+    if not any("=" in text for text in given):
         return given[0] if len(given) == 1 else list(given)
-    pairs = [text.partition("=")[::2] for text in given]
-    columns = dict(pairs)
-    if len(columns) < len(pairs):
-        twice = sorted({label for label, _ in pairs if sum(other == label for other, _ in pairs) > 1})
-        raise PlanError(
-            "score-columns",
-            f"two score columns are given for {listed(twice)}",
-            where="--score",
-            fix="give one column for each class",
-        )
-    return columns
+    return named_values(given, "--score", "class", code="score-columns")
 
 
 def typed_costs(given: Sequence[tuple[str, str, float]], path: str | None) -> dict[tuple[str, str], float] | str | None:
@@ -183,13 +165,4 @@ def pins_of(given: str | Sequence[str] | None) -> str | dict[str, str] | None:
     typed = [given] if isinstance(given, str) else list(given or ())
     if len(typed) == 1 and "=" not in typed[0]:
         return typed[0]
-    pins = {name: digest for name, _, digest in (one.rpartition("=") for one in typed)}
-    if "" in pins or len(pins) < len(typed):
-        raise PlanError(
-            "option-unknown",
-            "several digests need the names of their files",
-            where="--sha256",
-            found=listed(typed),
-            fix="--sha256 NAME=DIGEST for each file, once",
-        )
-    return pins or None
+    return named_values(typed, "--sha256", "file", code="option-unknown") or None

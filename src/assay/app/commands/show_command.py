@@ -67,13 +67,13 @@ def explain_name(name: str) -> tuple[dict[str, Any], str]:
     if folded in PARTS:
         says, python, record = PARTS[folded]
         rows = {"says": says, "python": python, "record": record}
-        return {"name": folded, **rows}, "\n".join([folded, *(_row(key, text) for key, text in rows.items())])
+        return {"name": folded, **rows}, "\n".join([folded, *(show_row(key, text) for key, text in rows.items())])
     if (criterion := find_criterion(name)) is not None:
         own = {"says": criterion.says, "statistics": ", ".join(criterion.statistics), "catalogue": criterion.spec,
                "also": ", ".join(criterion.also), "python": f'a.fairness[GROUP]["{criterion.name}"]',
                "source": str(criterion.source)}  # fmt: skip
         head = f"{criterion.name} (fairness)"
-        return {"name": criterion.name, **own}, "\n".join([head, *(_row(k, v) for k, v in own.items() if v)])
+        return {"name": criterion.name, **own}, "\n".join([head, *(show_row(k, v) for k, v in own.items() if v)])
     try:
         named_measure = measure(folded if folded in MEANT.values() else name)
     except PlanError:
@@ -83,10 +83,10 @@ def explain_name(name: str) -> tuple[dict[str, Any], str]:
         test_rows = {"asks": test.asks, "null": test.null, "effect": test.effect, "also": ", ".join(test.also),
                 "python": f'assay.test("{test.name}", ...)', "source": "; ".join(map(str, test.source))}  # fmt: skip
         head = f"{test.name} (significance test)"
-        return {"name": test.name, **test_rows}, "\n".join([head, *(_row(k, v) for k, v in test_rows.items() if v)])
+        return {"name": test.name, **test_rows}, "\n".join([head, *(show_row(k, v) for k, v in test_rows.items() if v)])
     task = task_of(named_measure)
     shown = explained(named_measure) + (
-        "" if task == "classification" else "\n" + _row("task", f"{task}: assay.{task}(...)")
+        "" if task == "classification" else "\n" + show_row("task", f"{task}: assay.{task}(...)")
     )
     return {**declaration(named_measure), "task": task}, shown
 
@@ -143,12 +143,13 @@ def explained(measure: Measure) -> str:
         ("source", "; ".join(str(source) for source in measure.source)),
         ("code", f"{Path(os.path.relpath(file, PACKAGE)).as_posix()}:{line}"),
     ]
-    text = "\n".join(_row(name, value) for name, value in rows if value)
-    errata = "\n".join(_row(entry.id, f"{entry.title}. {entry.reading}") for entry in concerning(measure))
+    text = "\n".join(show_row(name, value) for name, value in rows if value)
+    errata = "\n".join(show_row(entry.id, f"{entry.title}. {entry.reading}") for entry in concerning(measure))
     return f"{head}\n{text}" + (f"\n\n  errata readings\n{errata}" if errata else "")
 
 
-def _row(name: str, value: str) -> str:
+def show_row(name: str, value: str) -> str:
+    """A name with what is said of it, wrapped."""
     return "\n".join(textwrap.wrap(value, 96, initial_indent=f"  {name:<9} ", subsequent_indent=" " * 12))
 
 

@@ -28,7 +28,7 @@ from assay.tasks.classification.settings import ONE_CLASS
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
-    from assay.assess.conformity.plan_files import PlanFiles
+    from assay.assess.conformity.plan_sources import PlanFiles
     from assay.assess.plan.model_fields import Model
     from assay.rows.limits import Limits
     from assay.tally.data.split_counts import SplitRows

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.arguments import IntervalSettings, ScoreSettings, name_factors
 from assay.assess.assess import assess
-from assay.assess.conformity.plan_files import Progress
 from assay.assess.conformity.plan_predictions import MadeHere
-from assay.assess.conformity.plan_sources import Held, of_model, of_split
+from assay.assess.conformity.plan_sources import Held, Progress, of_model, of_split
 from assay.assess.plan.checked_plan import LoadedPlan
 from assay.assess.plan.plan_answers import channel_columns, splits_of
 from assay.assess.shared_tally import pooled

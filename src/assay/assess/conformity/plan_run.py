@@ -6,15 +6,15 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from assay.assess.compare.plan_comparison import Entrant, match, standings
 from assay.assess.conformity.ledger import Access, looked, registered
 from assay.assess.conformity.plan_counts import Frozen, Part, count_part, freeze, is_task_plan, parts_of
-from assay.assess.conformity.plan_files import PlanFiles, Progress
 from assay.assess.conformity.plan_predictions import MadeHere, demand_consent, digest_of_file, make_predictions
+from assay.assess.conformity.plan_sources import PlanFiles, Progress
 from assay.assess.conformity.statement import judge
 from assay.assess.controls import Checked, Inquiry, Moment, run_controls
 from assay.assess.plan.checked_plan import LoadedPlan
@@ -89,7 +89,7 @@ def examined(
     parts = parts_of(loaded, made)
     counted: list[tuple[Part, Assessment, str]] = []
     for part in parts:
-        began = _now()
+        began = datetime.now(tz=UTC).isoformat(timespec="microseconds")
         with watched(places_of(part)) as progress:
             counted.append((part, count_part(frozen, part, limits=limits, progress=progress), began))
         if working is not None:
@@ -137,15 +137,9 @@ def _controlled(  # noqa: PLR0917  all that was counted before
     whole = Inquiry(
         loaded=loaded,
         frozen_at=frozen.frozen_at,
-        splits=opened.splits,
-        predictions=opened.predictions,
         moments=(*moments, Moment(name="end", fields=fingerprint(salt))),
         artefacts={name: (digest, after.get(name, "")) for name, digest in before.items()},
-        annotations=opened.annotations,
-        folds=opened.folds,
-        reference=opened.reference,
-        fold_tables=opened.folds_of,
-        latencies=opened.latencies,
+        **{part.name: getattr(opened, part.name) for part in fields(opened)},
         assessments={(part.model, part.split): own_assessment for part, own_assessment, _ in counted},
         contests=contests,
         ledger=access.entries if access.named else None,
@@ -205,7 +199,3 @@ def _artefacts(loaded: LoadedPlan) -> Iterator[tuple[str, str]]:
     for name, one in loaded.plan.models.items():
         if one.artefact is not None:
             yield name, digest_of_file(loaded.folder / one.artefact)
-
-
-def _now() -> str:
-    return datetime.now(tz=UTC).isoformat(timespec="microseconds")

@@ -3,19 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from assay.assess.plan.checked_plan import LoadedPlan
 from assay.core.text import counted, visible
 from assay.rows.databases.database import is_server, shown
 from assay.rows.files.formats import Reading
+from assay.tally.data.split_counts import SplitRows
 
 if TYPE_CHECKING:
-    from assay.assess.plan.checked_plan import LoadedPlan
     from assay.assess.plan.datasets import Split
     from assay.assess.plan.model_fields import Model
+    from assay.rows.limits import Limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +60,7 @@ def of_split(loaded: LoadedPlan, split: Split) -> Held | None:
     """Where a data set lies; None where the plan does not say."""
     if split.path is None:
         return None
-    return Held(places=places(loaded, split.path), table=split.table, query=split.query, pinned=_pins(split.sha256))
+    return Held(places=places(loaded, split.path), table=split.table, query=split.query, pinned=split.sha256)
 
 
 def of_model(loaded: LoadedPlan, model: Model, split: Split) -> tuple[Held, Held | None]:
@@ -76,5 +78,48 @@ def places(loaded: LoadedPlan, given: str | list[str]) -> tuple[str, ...]:
     return tuple(one if is_server(one) else str(loaded.folder / one) for one in every)
 
 
-def _pins(given: str | Mapping[str, str] | None) -> str | dict[str, str] | None:
-    return given if given is None or isinstance(given, str) else dict(given)
+Progress: TypeAlias = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanFiles:
+    """Rows of splits and models, and what a plan names beside them."""
+
+    splits: Mapping[str, SplitRows] = field(default_factory=dict)
+    predictions: Mapping[str, SplitRows] = field(default_factory=dict)
+    annotations: SplitRows | None = None
+    folds: SplitRows | None = None
+    reference: SplitRows | None = None
+    fold_tables: Mapping[str, SplitRows] = field(default_factory=dict)
+    latencies: Mapping[str, SplitRows] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, loaded: LoadedPlan, predictions: Mapping[str, Held], limits: Limits | None, progress: Progress | None
+    ) -> PlanFiles:
+        """Those of a plan; `progress` hears how far reading is."""
+        plan, known = loaded.plan, {}
+
+        def at(source: Held | None) -> SplitRows | None:
+            if source is None:
+                return None
+            if source.places not in known:
+                reading = source.reading(loaded)
+                known[source.places] = SplitRows.of(source.data, reading=reading, limits=limits, progress=progress)
+            return known[source.places]
+
+        def beside(place: str | None) -> SplitRows | None:
+            return None if place is None else at(Held(places=places(loaded, place)))
+
+        def there(each: Mapping[str, SplitRows | None]) -> dict[str, SplitRows]:
+            return {name: one for name, one in each.items() if one is not None}
+
+        return cls(
+            splits=there({name: at(of_split(loaded, one)) for name, one in plan.data.items()}),
+            predictions=there({model: at(held) for model, held in predictions.items()}),
+            annotations=beside(plan.ground_truth.annotations),
+            folds=beside(plan.tuning.folds),
+            reference=beside(plan.population.sample),
+            fold_tables=there({name: beside(model.folds) for name, model in plan.models.items()}),
+            latencies=there({name: beside(model.latencies) for name, model in plan.models.items()}),
+        )

@@ -67,20 +67,14 @@ def _comparison(q: Inquiry) -> Applies:
     return _aim("comparison")(q)
 
 
-def _stage(wanted: str) -> Condition:
+def _stated(section: str, name: str, says: str, *wanted: object) -> Condition:
+    """A field of a signed plan: whether it is one of those wanted, or holds at all where none are named."""
+
     def asked(q: Inquiry) -> Applies:
-        stage = q.plan.purpose.stage
-        return SILENT if stage is None or not q.loaded.signed else Applies(stage == wanted, f"the stage is {stage}")
-
-    return asked
-
-
-def _scheme(*wanted: str) -> Condition:
-    def asked(q: Inquiry) -> Applies:
-        scheme = q.plan.tuning.scheme
-        if scheme is None or not q.loaded.signed:
+        value = getattr(getattr(q.plan, section), name)
+        if value is None or not q.loaded.signed:
             return SILENT
-        return Applies(scheme in wanted, f"the validation scheme is {scheme}")
+        return Applies(value in wanted if wanted else bool(value), f"{says} {value}")
 
     return asked
 
@@ -150,14 +144,6 @@ def _f_beta(q: Inquiry) -> Applies:
     return Applies(bool(used), f"planned: {', '.join(used)}" if used else "no measure with such a weight is planned")
 
 
-def _flag(section: str, name: str, says: str) -> Condition:
-    def asked(q: Inquiry) -> Applies:
-        value = getattr(getattr(q.plan, section), name)
-        return SILENT if value is None or not q.loaded.signed else Applies(bool(value), f"stated: {says} {value}")
-
-    return asked
-
-
 def _cost(wanted: str) -> Condition:
     def asked(q: Inquiry) -> Applies:
         scope = q.plan.cost.scope or []
@@ -214,10 +200,10 @@ CONDITIONS: Final[dict[str, Condition]] = {
     "out-of-time": _aim("out-of-time"),
     "cv-comparison": _aim("cv-comparison"),
     "comparison": _comparison,
-    "design": _stage("design-development"),
-    "verification": _stage("verification-validation"),
-    "cross-validation": _scheme(*CROSS_VALIDATION),
-    "nested": _scheme("nested"),
+    "design": _stated("purpose", "stage", "the stage is", "design-development"),
+    "verification": _stated("purpose", "stage", "the stage is", "verification-validation"),
+    "cross-validation": _stated("tuning", "scheme", "the validation scheme is", *CROSS_VALIDATION),
+    "nested": _stated("tuning", "scheme", "the validation scheme is", "nested"),
     "validation": _validation,
     "several-splits": _several_splits,
     "tests": _tests,
@@ -227,8 +213,8 @@ CONDITIONS: Final[dict[str, Condition]] = {
     "micro": _average("micro"),
     "weighted": _average("weighted"),
     "f-beta": _f_beta,
-    "simulated": _flag("environment", "simulated", "simulated is"),
-    "interactive": _flag("use", "interactive", "interactive is"),
+    "simulated": _stated("environment", "simulated", "stated: simulated is"),
+    "interactive": _stated("use", "interactive", "stated: interactive is"),
     "throughput": _cost("throughput"),
     "efficiency": _cost("efficiency"),
     "human": _human,

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from assay.assess.conformity.clauses import SUPPLEMENT, CheckDemand, Row, catalogue, profile
 from assay.assess.conformity.preconditions import Applies, applies
 from assay.assess.conformity.significance_uses import Use, ask, uses_of
-from assay.assess.controls import Checked, Inquiry, Verdict, worst
-from assay.assess.plan.checked_plan import stated
+from assay.assess.controls import CONTROLS, Checked, Inquiry, Outcome, Verdict, worst
+from assay.assess.plan.checked_plan import planned, stated
 from assay.assess.plan.plan_answers import answer
 from assay.core.task import find_task
 from assay.core.text import counted, listed, quoted
+
+if TYPE_CHECKING:
+    from assay.assess.assessment import Assessment
 
 OUTSIDE: Final = "outside the scope of TS 4213:2022"
 Overall = Literal[
@@ -119,6 +123,26 @@ def judge(q: Inquiry, checked: Iterable[Checked], record: Mapping[str, Any]) -> 
         rows=rows,
         supplement=tuple(judged(row, q, checks_by_name, record, uses) for row in profile(SUPPLEMENT).rows),
     )
+
+
+def rejudged(record: Mapping[str, Any]) -> Conformity:
+    """The statement that the plan, the controls and the results of a Record give."""
+    controls = [
+        Checked(
+            control=CONTROLS[one["check"]],
+            outcome=Outcome(part=one["part"] or "", verdict=one["verdict"], says=one["says"], facts=one["facts"]),
+            at=one["at"],
+        )
+        for one in record["controls"]
+    ]
+    inquiry = Inquiry(
+        loaded=planned(record["plan"]["declared"]),
+        model=record["plan"]["model"],
+        split=record["plan"]["split"],
+        assessment=cast("Assessment", SimpleNamespace(task=record["task"])),
+        findings=tuple(record["findings"]),
+    )
+    return judge(inquiry, controls, record)
 
 
 def outside_scope(q: Inquiry) -> bool:

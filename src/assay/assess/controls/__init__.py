@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-# A Record lists controls in the order of their declaration.
+# Importing a module declares its controls; a Record lists them in this order.
 # isort: off
-from assay.assess.controls import claim_checks
-from assay.assess.controls.data import completeness, dataset_contents
-from assay.assess.controls import folds, ledger_checks, machine, model_checks, label_errors, plan_vs_results
-from assay.assess.controls.data import proxy_features
-from assay.assess.controls import results
-from assay.assess.controls.data import split_separation
-from assay.assess.controls import cost, latency, significance
-from assay.assess.controls.data import annotator_agreement
+from assay.assess.controls import claim_checks  # noqa: F401
+from assay.assess.controls.data import completeness, dataset_contents  # noqa: F401
+from assay.assess.controls import folds, ledger_checks, machine, model_checks, label_errors, plan_vs_results  # noqa: F401
+from assay.assess.controls.data import proxy_features  # noqa: F401
+from assay.assess.controls import results  # noqa: F401
+from assay.assess.controls.data import split_separation  # noqa: F401
+from assay.assess.controls import cost, latency, significance  # noqa: F401
+from assay.assess.controls.data import annotator_agreement  # noqa: F401
 
 # isort: on
 from assay.assess.controls.control_declaration import (
@@ -26,26 +26,6 @@ from assay.assess.controls.control_declaration import (
     worst,
 )
 from assay.assess.controls.evidence import Inquiry, Moment
-
-MODULES = (
-    plan_vs_results,
-    results,
-    significance,
-    dataset_contents,
-    completeness,
-    proxy_features,
-    split_separation,
-    ledger_checks,
-    folds,
-    annotator_agreement,
-    label_errors,
-    model_checks,
-    machine,
-    latency,
-    cost,
-    claim_checks,
-)
-"""Where the controls are declared."""
 
 __all__ = [
     "CONTROLS",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control
+from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
 from assay.assess.controls.evidence import Inquiry
 from assay.core.text import counted, listed
 from assay.core.traits import TS4213
@@ -33,7 +33,7 @@ def claims(q: Inquiry) -> Iterator[Outcome]:
     """Claims, held against the data and against what data of this kind can show."""
     if not q.claims:
         said = "the plan claims nothing that could be held against the data"
-        yield from (Outcome(verdict="no-evidence", says=said, part=part) for part in PARTS)
+        yield from (no_evidence(said, part=part) for part in PARTS)
         return
     for part, look in PARTS.items():
         yield look(q, part)
@@ -46,12 +46,12 @@ def _answers(q: Inquiry, part: str) -> Outcome:
     facts = {"claims": len(q.claims), **{word: len(found) for word, found in by.items()}, "without_n": bare}
     if by["contradicted"] or bare:
         said = f"contradicted by the data: {listed(by['contradicted'])}" if by["contradicted"] else "claims without n"
-        return Outcome(verdict="fail", says=said, part=part, facts=facts)
+        return Outcome("fail", said, part=part, facts=facts)
     if by["not decidable"]:
         said = f"not decidable from these data: {listed(by['not decidable'])}"
-        return Outcome(verdict="suspect", says=said, part=part, facts=facts)
+        return Outcome("suspect", said, part=part, facts=facts)
     said = f"{counted(len(q.claims), 'claim')}, all supported and each with its n"
-    return Outcome(verdict="pass", says=said, part=part, facts=facts)
+    return Outcome("pass", said, part=part, facts=facts)
 
 
 def _accuracy(q: Inquiry, part: str) -> Outcome:
@@ -67,7 +67,7 @@ def _accuracy(q: Inquiry, part: str) -> Outcome:
         words = f"unbalanced classes (largest over smallest {ratio:.3g}) are compared by accuracy: "
         words += listed([str(one["claim"]) for one in said])
     verdict: Verdict = "fail" if bad else "pass"
-    return Outcome(verdict=verdict, says=words, part=part, facts=facts, thresholds={"imbalance_ratio": limit})
+    return Outcome(verdict, words, part=part, facts=facts, thresholds={"imbalance_ratio": limit})
 
 
 def _estimand(q: Inquiry, part: str) -> Outcome:
@@ -83,8 +83,8 @@ def _estimand(q: Inquiry, part: str) -> Outcome:
     facts = {"estimand": q.plan.purpose.estimand, "of_the_trained_model": wrong}
     if wrong:
         said = f"values of the algorithm are claimed for a trained model: {listed(wrong)}"
-        return Outcome(verdict="fail", says=said, part=part, facts=facts)
-    return Outcome(verdict="pass", says="claims speak of what was assessed", part=part, facts=facts)
+        return Outcome("fail", said, part=part, facts=facts)
+    return Outcome("pass", "claims speak of what was assessed", part=part, facts=facts)
 
 
 def _credit(q: Inquiry, part: str) -> Outcome:
@@ -101,11 +101,11 @@ def _credit(q: Inquiry, part: str) -> Outcome:
     facts = {"differing": wrong, "not_stated": unknown}
     if wrong:
         said = f"credited to the algorithm, though training data or preprocessing differ: {listed(wrong)}"
-        return Outcome(verdict="fail", says=said, part=part, facts=facts)
+        return Outcome("fail", said, part=part, facts=facts)
     if unknown:
         said = f"credited to the algorithm, but training data or preprocessing are not stated: {listed(unknown)}"
-        return Outcome(verdict="no-evidence", says=said, part=part, facts=facts)
-    return Outcome(verdict="pass", says="no difference is credited to more than caused it", part=part, facts=facts)
+        return no_evidence(said, part=part, facts=facts)
+    return Outcome("pass", "no difference is credited to more than caused it", part=part, facts=facts)
 
 
 def _background(model: Any) -> list[object]:  # noqa: ANN401  a model of the plan

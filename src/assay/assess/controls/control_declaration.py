@@ -22,7 +22,7 @@ WORST: Final[tuple[Verdict, ...]] = ("fail", "suspect", "no-evidence", "declared
 """From worst to best; the worst part decides a whole."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a control found; `part` tells several answers of one control apart."""
 
@@ -34,7 +34,13 @@ class Outcome:
     inputs: Mapping[str, str] = field(default_factory=dict)
 
 
+def no_evidence(says: str, **more: Any) -> Outcome:  # noqa: ANN401  the other fields
+    """The outcome of a control that had nothing to look at."""
+    return Outcome("no-evidence", says, **more)
+
+
 Look: TypeAlias = "Callable[[Inquiry], Iterable[Outcome]]"
+Found: TypeAlias = "Callable[[Inquiry], Outcome | Iterable[Outcome]]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +48,13 @@ class Control:
     """One declared control."""
 
     id: str
-    version: str
     looks_for: str
     clause: Source
     passes_when: str
-    scope: Scope
     look: Look
+    scope: Scope = "plan"
+    """Whether it looks at a plan as a whole or at each assessment."""
+    version: str = "1"
     parts: tuple[str, ...] = ()
     """Answers of their own, beside the one on the whole."""
     lacks: str = ""
@@ -100,36 +107,18 @@ CONTROLS: dict[str, Control] = {}
 """Every declared control by id."""
 
 
-def control(
-    id: str,
-    *,
-    looks_for: str,
-    clause: Source,
-    passes_when: str,
-    scope: Scope = "plan",
-    version: str = "1",
-    parts: tuple[str, ...] = (),
-    lacks: str = "",
-    of_classes: bool = False,
-) -> Callable[[Look], Look]:
-    """Declare a control; `scope` says whether it looks at a plan as a whole or at each assessment."""
+def control(id: str, **traits: Any) -> Callable[[Found], Found]:  # noqa: ANN401  fields of Control
+    """Declare a control by the fields of `Control`; the function that it decorates looks."""
 
-    def declared(look: Look) -> Look:
+    def declared(look: Found) -> Found:
+        def outcomes(inquiry: Inquiry) -> Iterable[Outcome]:
+            found = look(inquiry)
+            return [found] if isinstance(found, Outcome) else found
+
         if id in CONTROLS:
             msg = f"control {id} is declared twice"
             raise ValueError(msg)
-        CONTROLS[id] = Control(
-            id=id,
-            version=version,
-            looks_for=looks_for,
-            clause=clause,
-            passes_when=passes_when,
-            scope=scope,
-            look=look,
-            parts=parts,
-            lacks=lacks,
-            of_classes=of_classes,
-        )
+        CONTROLS[id] = Control(id=id, look=outcomes, **traits)
         return look
 
     return declared
@@ -137,24 +126,18 @@ def control(
 
 def run_controls(inquiry: Inquiry, scope: Scope, only: Collection[str] = ()) -> Iterator[Checked]:
     """Run every control of a scope, or only some of them."""
-    for declared_control in CONTROLS.values():
-        if declared_control.scope == scope and (not only or declared_control.id in only):
-            for outcome in (
-                _unasked(declared_control, inquiry)
-                if declared_control.of_classes and inquiry.other_task
-                else declared_control.look(inquiry)
-            ):
-                yield Checked(
-                    control=declared_control,
-                    outcome=outcome,
-                    at=datetime.now(tz=UTC).isoformat(timespec="milliseconds"),
-                )
+    for own in CONTROLS.values():
+        if own.scope == scope and (not only or own.id in only):
+            found = _unasked(own, inquiry) if own.of_classes and inquiry.other_task else own.look(inquiry)
+            for outcome in found:
+                at = datetime.now(tz=UTC).isoformat(timespec="milliseconds")
+                yield Checked(control=own, outcome=outcome, at=at)
 
 
-def _unasked(one: Control, inquiry: Inquiry) -> Iterator[Outcome]:
+def _unasked(own: Control, inquiry: Inquiry) -> list[Outcome]:
     """What a control of classes says of another task, for itself and each of its parts."""
-    for part in ("", *one.parts):
-        yield Outcome(part=part, verdict="n/a", says=f"it looks at classes of one label a row; this is {inquiry.kind}")
+    says = f"it looks at classes of one label a row; this is {inquiry.kind}"
+    return [Outcome(part=part, verdict="n/a", says=says) for part in ("", *own.parts)]
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

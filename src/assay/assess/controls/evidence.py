@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+from assay.assess.conformity.plan_sources import PlanFiles
 from assay.assess.plan.checked_plan import LoadedPlan, stated
 from assay.assess.plan.plan_answers import answer, channel_columns, splits_of
 from assay.core.task import find_task
@@ -33,7 +34,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inquiry:
+class Inquiry(PlanFiles):
     """Everything a control may look at; what is not there is None or empty, and counts as no evidence."""
 
     loaded: LoadedPlan
@@ -48,15 +49,8 @@ class Inquiry:
     not_compared: str | None = None
     """Why the models of the plan were not compared."""
     counted_at: str = ""
-    splits: Mapping[str, SplitRows] = field(default_factory=dict)
-    predictions: Mapping[str, SplitRows] = field(default_factory=dict)
     moments: tuple[Moment, ...] = ()
     artefacts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    annotations: SplitRows | None = None
-    folds: SplitRows | None = None
-    reference: SplitRows | None = None
-    fold_tables: Mapping[str, SplitRows] = field(default_factory=dict)
-    latencies: Mapping[str, SplitRows] = field(default_factory=dict)
     assessments: Mapping[tuple[str, str], Assessment] = field(default_factory=dict)
     contests: Mapping[str, Contest] = field(default_factory=dict)
     ledger: tuple[Mapping[str, Any], ...] | None = None

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.assess.controls.control_declaration import Outcome, control
+from assay.assess.controls.control_declaration import Outcome, control, no_evidence
 from assay.assess.controls.evidence import Inquiry
 from assay.core.text import counted, listed, quoted
 from assay.core.traits import TS4213
@@ -21,17 +21,15 @@ if TYPE_CHECKING:
     clause=TS4213("5.3.6"),
     passes_when="every sample is tested once a round, inner folds lie in outer training data, no subject in two folds",
 )
-def folds(q: Inquiry) -> Iterator[Outcome]:
+def folds(q: Inquiry) -> Outcome:
     """Folds partition the data."""
     table = q.folds
     if table is None:
-        yield Outcome(verdict="no-evidence", says="the plan names no fold table")
-        return
+        return no_evidence("the plan names no fold table")
     column = q.plan.columns.id or "id"
     if not table.has(column, "fold"):
-        yield Outcome(verdict="no-evidence", says=f"the fold table has no columns {listed([column, 'fold'])}")
-        return
-    yield _partition(q, table, column)
+        return no_evidence(f"the fold table has no columns {listed([column, 'fold'])}")
+    return _partition(q, table, column)
 
 
 def _partition(q: Inquiry, table: SplitRows, column: str) -> Outcome:
@@ -56,12 +54,11 @@ def _partition(q: Inquiry, table: SplitRows, column: str) -> Outcome:
     inputs = {table.name: table.sha256}
     if bad or not sizes:
         said = "; ".join(bad) or "the fold table holds no fold"
-        return Outcome(verdict="fail" if bad else "no-evidence", says=said, facts=facts, inputs=inputs)
+        return Outcome("fail" if bad else "no-evidence", said, facts=facts, inputs=inputs)
     if len(ks) > 1 or min(ks) < 2 or spread > 1:  # noqa: PLR2004
-        return Outcome(verdict="suspect", says=f"folds differ in size by up to {spread}", facts=facts, inputs=inputs)
+        return Outcome("suspect", f"folds differ in size by up to {spread}", facts=facts, inputs=inputs)
     rounds = counted(len(sizes), "round" if nested else "repetition")
-    said = f"{min(ks)} folds in {rounds}, every sample tested once in each"
-    return Outcome(verdict="pass", says=said, facts=facts, inputs=inputs)
+    return Outcome("pass", f"{min(ks)} folds in {rounds}, every sample tested once in each", facts=facts, inputs=inputs)
 
 
 def _subjects(q: Inquiry, table: SplitRows, round_: list[str], within: str) -> dict[str, int]:
@@ -97,23 +94,20 @@ def _outer(q: Inquiry, table: SplitRows, column: str, facts: dict[str, Any]) -> 
     clause=TS4213("5.3.6"),
     passes_when="every model has the same scheme and the same fold for every sample; n/a without cross-validation",
 )
-def same_folds(q: Inquiry) -> Iterator[Outcome]:
+def same_folds(q: Inquiry) -> Outcome:
     """All models meet the same folds."""
     models = q.trained()
     if len(models) < 2:  # noqa: PLR2004
-        yield Outcome(verdict="no-evidence", says="fewer than two models were trained")
-        return
+        return no_evidence("fewer than two models were trained")
     plain = q.plan.tuning.scheme in ("none", "holdout") and not q.fold_tables and q.loaded.signed
     if plain and not any(one.scheme for one in models.values()):
-        yield Outcome(verdict="n/a", says=f"the validation scheme is {q.plan.tuning.scheme}: there are no folds")
-        return
+        return Outcome("n/a", f"the validation scheme is {q.plan.tuning.scheme}: there are no folds")
     schemes = {name: one.scheme or q.plan.tuning.scheme for name, one in models.items()}
     facts: dict[str, Any] = {"schemes": schemes}
     if len({str(one).casefold() for one in schemes.values() if one}) > 1:
         shown = ", ".join(f"{name} {quoted(one)}" for name, one in schemes.items() if one)
-        yield Outcome(verdict="fail", says=f"models have different validation schemes: {shown}", facts=facts)
-        return
-    yield _compared_folds(q, models, facts)
+        return Outcome("fail", f"models have different validation schemes: {shown}", facts=facts)
+    return _compared_folds(q, models, facts)
 
 
 def _sizes(table: SplitRows, round_: list[str], within: str) -> dict[tuple[Any, ...], list[int]]:
@@ -134,14 +128,14 @@ def _compared_folds(q: Inquiry, models: Mapping[str, Any], facts: dict[str, Any]
     lacking = [name for name in models if digests.get(name) is None]
     if lacking and not digests and q.folds is not None and q.loaded.signed:
         said = "stated: one fold table for all models"
-        return Outcome(verdict="declared", says=said, facts=facts, inputs={q.folds.name: q.folds.sha256})
+        return Outcome("declared", said, facts=facts, inputs={q.folds.name: q.folds.sha256})
     if lacking:
         said = f"no fold table with {listed([column, 'fold'])} for {listed(lacking)}"
-        return Outcome(verdict="no-evidence", says=said, facts=facts, inputs=inputs)
+        return no_evidence(said, facts=facts, inputs=inputs)
     if len(set(digests.values())) > 1:
-        return Outcome(verdict="fail", says="models were tested on different folds", facts=facts, inputs=inputs)
+        return Outcome("fail", "models were tested on different folds", facts=facts, inputs=inputs)
     said = f"{counted(len(models), 'model')}, the same fold for every sample"
-    return Outcome(verdict="pass", says=said, facts=facts, inputs=inputs)
+    return Outcome("pass", said, facts=facts, inputs=inputs)
 
 
 def _digest(table: SplitRows, column: str) -> str | None:

@@ -3,42 +3,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.assess.controls.control_declaration import Outcome, control
-from assay.assess.controls.data.leak_sensitivity import counted_again
+from assay.assess.controls.control_declaration import Outcome, control, no_evidence
 from assay.assess.controls.evidence import Inquiry
-from assay.assess.decide.criteria import EVERY, Criterion, Rule, Verdict, criterion
+from assay.assess.controls.trivial_baselines import values_on
+from assay.assess.decide.criteria import EVERY, Rule, criterion
 from assay.core.text import counted, figure
 from assay.core.traits import TS4213
 from assay.inference.data.label_noise import (
     Relabelled,
     error_rates,
     even_errors,
-    fewest_to_cross,
     fewest_to_lose_significance,
     fewest_to_reverse,
     holm_many,
     mcnemar_p,
 )
-from assay.measures import Measure, parse
+from assay.measures import parse
 from assay.tally.data.feature_counts import beside
-from assay.tally.labels.confusion import Confusion
-from assay.tally.labels.one_vs_rest import Binary, Multiclass
+from assay.tally.labels.one_vs_rest import Binary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.assess.assessment import Assessment
-    from assay.core.values import Amount
 
-CLASSES: Final = 12
-"""Classes up to which the fewest labels that turn a criterion are looked for: the ways to relabel grow as K cubed."""
 ENDS: Final = (2.5, 97.5)
 NEVER: Final = "no number of labels turns it"
 
@@ -64,20 +59,15 @@ class Errors:
     lacks="annotators, or a rate of wrong labels",
     of_classes=True,
 )
-def impact(q: Inquiry) -> Iterator[Outcome]:
+def impact(q: Inquiry) -> Outcome:
     """What errors in the truth do to the result."""
     if q.assessment is None:
-        yield Outcome(verdict="no-evidence", says="nothing was counted")
-        return
+        return no_evidence("nothing was counted")
     if q.assessment.confusion.weighted:
-        yield Outcome(
-            verdict="no-evidence", says="the rows are weighted, and only rows that count as one are relabelled"
-        )
-        return
+        return no_evidence("the rows are weighted, and only rows that count as one are relabelled")
     errors = _errors(q, q.assessment)
     if isinstance(errors, str):
-        yield Outcome(verdict="no-evidence", says=errors)
-        return
+        return no_evidence(errors)
     limits, model = q.plan.checks, q.assessment
     facts: dict[str, Any] = {"source": errors.source, **errors.facts, "value": _value(q, model, errors)}
     conclusions = {**_criteria(q, model, errors), **_rivals(q, errors)}
@@ -93,12 +83,12 @@ def impact(q: Inquiry) -> Iterator[Outcome]:
         f" {figure(spread['low'])} to {figure(spread['high'])}"
     )
     for name, conclusion in conclusions.items():
-        fewest = conclusion["fewest_labels"]
-        turn = conclusion["fewest_none"] if fewest is None else f"{counted(fewest, 'wrong label')} would turn it"
-        said += f"; {name}: the same in {100 * conclusion['same']:.0f} % of relabellings, {turn}"
+        fewest = conclusion.get("fewest_labels")
+        turn = conclusion.get("fewest_none") if fewest is None else f"{counted(fewest, 'wrong label')} would turn it"
+        said += f"; {name}: the same in {100 * conclusion['same']:.0f} % of relabellings{f', {turn}' if turn else ''}"
     inputs = {} if q.annotations is None else {q.annotations.name: q.annotations.sha256}
     thresholds = {"stable": limits.stable}
-    yield Outcome(verdict="suspect" if shaky else "pass", says=said, facts=facts, thresholds=thresholds, inputs=inputs)
+    return Outcome("suspect" if shaky else "pass", said, facts=facts, thresholds=thresholds, inputs=inputs)
 
 
 def _errors(q: Inquiry, model: Assessment) -> Errors | str:
@@ -161,23 +151,14 @@ def _value(q: Inquiry, model: Assessment, errors: Errors) -> dict[str, Any]:
     wanted = parse(name)
     if not wanted.from_labels or (wanted.takes is Binary and model.positive is None):
         wanted = parse("accuracy")
-    draws = _measured(wanted, _relabelled(*_alone(model), model, errors).tables(0), model)
+    draws = values_on(wanted, _relabelled(*_alone(model), model, errors).tables(0), model)
     draws = draws[np.isfinite(draws)]
     low, high = np.percentile(draws, ENDS) if len(draws) else (np.nan, np.nan)
     return {"measure": wanted.title, "value": model[wanted.title].value, "low": float(low), "high": float(high)}
 
 
-def _measured(measure: Measure, tables: Multiclass, model: Assessment, label: str | None = None) -> Any:  # noqa: ANN401
-    if measure.takes is not Binary:
-        return measure.values(tables)
-    every = [str(one) for one in model.labels]
-    at = every.index(str(model.positive) if label is None else label)
-    of = tables.one_vs_rest()
-    return measure.values(Binary(tp=of.tp[..., at], fp=of.fp[..., at], fn=of.fn[..., at], tn=of.tn[..., at]))
-
-
 def _criteria(q: Inquiry, model: Assessment, errors: Errors) -> dict[str, dict[str, Any]]:
-    """Acceptance criteria: how often relabelling leaves the value on its side, and how many labels turn the verdict."""
+    """Acceptance criteria: how often relabelling leaves the value on its side."""
     conclusions: dict[str, dict[str, Any]] = {}
     for text in q.plan.metrics.accept or ():
         requirement = criterion(text)
@@ -190,63 +171,17 @@ def _criteria(q: Inquiry, model: Assessment, errors: Errors) -> dict[str, dict[s
             continue
         if requirement.measure.takes is Binary and requirement.label is None and model.positive is None:
             continue
-        draws = _measured(
+        draws = values_on(
             requirement.measure, _relabelled(*_alone(model), model, errors).tables(0), model, requirement.label
         )
-        value = (model.by_class[_own(model, requirement.label)] if requirement.label is not None else model)[
-            requirement.measure.title
-        ].value
+        own = next((view for label, view in model.by_class.items() if str(label) == requirement.label), model)
+        value = own[requirement.measure.title].value
         if value is None:
             continue
         kept = np.array([requirement.keeps(float(x)) for x in draws])
-        fewest, none = _fewest(model, requirement)
-        conclusions[str(requirement)] = {
-            "value": value,
-            "same": float((kept == requirement.keeps(value)).mean()),
-            "fewest_labels": fewest,
-            "fewest_none": none,
-        }
+        same = float((kept == requirement.keeps(value)).mean())
+        conclusions[str(requirement)] = {"value": value, "same": same}
     return conclusions
-
-
-def _own(model: Assessment, label: str | None) -> Any:  # noqa: ANN401  a label
-    return next(one for one in model.labels if str(one) == label)
-
-
-def _fewest(model: Assessment, requirement: Criterion) -> tuple[int | None, str | None]:
-    """Labels that turn the verdict of a criterion, or why there is no such number."""
-    k = len(model.labels)
-    if k > CLASSES:
-        return None, f"the fewest wrong labels that turn it are looked for with up to {CLASSES} classes"
-    before = _decided(model, model.confusion, requirement)
-    if before is Verdict.INCONCLUSIVE:
-        return None, "there is no verdict to turn"
-    cells = np.zeros((k, k), dtype=np.int64)
-    codes, count = _alone(model)
-    np.add.at(cells, (codes[:, 0], codes[:, 1]), count)
-
-    def values(stack: NDArray[np.int64]) -> NDArray[np.float64]:
-        table = Multiclass(
-            hits=cast("Amount", np.einsum("mii->mi", stack).astype(float)),
-            actual=cast("Amount", stack.sum(axis=2).astype(float)),
-            called=cast("Amount", stack.sum(axis=1).astype(float)),
-            labels=model.labels,
-        )
-        return np.asarray(_measured(requirement.measure, table, model, requirement.label), dtype=np.float64)
-
-    def kept(table: NDArray[np.int64]) -> bool:
-        truth, call = np.nonzero(table)
-        tally = Confusion.from_codes(model.labels, truth, call, table[truth, call], rows=int(table.sum()))
-        return _decided(model, tally, requirement) is before
-
-    found = fewest_to_cross(cells, values, kept, lower=(before is Verdict.PASS) == requirement.higher)
-    return found, NEVER if found is None else None
-
-
-def _decided(model: Assessment, tally: Confusion, requirement: Criterion) -> Verdict:
-    from assay.assess.decide.decision import decide
-
-    return decide(counted_again(model, tally), (requirement,)).verdict
 
 
 def _rivals(q: Inquiry, errors: Errors) -> dict[str, dict[str, Any]]:

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control
+from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
 from assay.assess.controls.evidence import Inquiry
 from assay.core.text import counted, figure, listed
 from assay.core.traits import TS4213
@@ -37,13 +36,12 @@ PERCENTILES: Final = (0.5, 0.9, 0.95, 0.99)
     "at half the stated error, for every model",
     lacks="times of answers",
 )
-def latency(q: Inquiry) -> Iterator[Outcome]:
+def latency(q: Inquiry) -> Outcome:
     """Answers keep their time."""
     bound, share = q.plan.cost.latency_ms, q.plan.cost.percentile or PERCENTILE
     if not q.latencies or bound is None:
         lacks = "no latency bound is declared" if q.latencies else "no time of an answer was measured"
-        yield Outcome(verdict="no-evidence", says=lacks)
-        return
+        return no_evidence(lacks)
     silent = [name for name, model in q.trained().items() if model.counted and name not in q.latencies]
     facts: dict[str, Any] = {}
     verdicts: list[Verdict] = []
@@ -70,7 +68,7 @@ def latency(q: Inquiry) -> Iterator[Outcome]:
     thresholds = {"latency_ms": bound, "share": share, "clock_resolution": RESOLUTION}
     inputs = {table.name: table.sha256 for table in q.latencies.values()}
     worst = min(verdicts, key=order.index)
-    yield Outcome(verdict=worst, says="; ".join(said), facts=facts, thresholds=thresholds, inputs=inputs)
+    return Outcome(worst, "; ".join(said), facts=facts, thresholds=thresholds, inputs=inputs)
 
 
 def _judge(times: Durations, bound: float, share: float, *, level: float) -> tuple[Verdict, dict[str, Any], str]:

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from assay.assess.conformity.ledger import runs_of
-from assay.assess.controls.control_declaration import Outcome, control
+from assay.assess.controls.control_declaration import Outcome, control, no_evidence
 from assay.assess.controls.evidence import Inquiry
 from assay.core.text import counted, listed, quoted
 from assay.core.traits import TS4213
@@ -39,7 +39,7 @@ class _Found:
     " plan, or twice, unless the plan says why; lines of the ledger follow on one another",
     version="3",
 )
-def ledger(q: Inquiry) -> Iterator[Outcome]:
+def ledger(q: Inquiry) -> Outcome:
     """No choice saw the test data, and no look at them is unaccounted for."""
     findings = _Found()
     tests = {one.sha256 for one in q.of_role("test").values()}
@@ -47,12 +47,10 @@ def ledger(q: Inquiry) -> Iterator[Outcome]:
         written = [one for one in q.ledger if "shape" not in one and one.get("purpose") != "plan"]
         odd = [i for i, one in enumerate(written, start=1) if not all(isinstance(one.get(key), str) for key in TIMES)]
         if odd:
-            said = f"entries {listed(odd)} lack {', '.join(TIMES)}"
-            yield Outcome(verdict="no-evidence", says=said, facts={"entries": len(q.ledger)})
-            return
+            return no_evidence(f"entries {listed(odd)} lack {', '.join(TIMES)}", facts={"entries": len(q.ledger)})
         _written(q, written, tests, findings)
     _run(q, tests, findings)
-    yield _told(q, findings)
+    return _told(q, findings)
 
 
 def _written(q: Inquiry, written: list[Mapping[str, Any]], tests: set[str], findings: _Found) -> None:
@@ -68,20 +66,15 @@ def _written(q: Inquiry, written: list[Mapping[str, Any]], tests: set[str], find
         "tuned_on_test": len(tuned),
         "tested_early": len(early),
         "tested_twice": twice,
+        "by_hand": sum("before" not in one for one in written),
+        "without_data": sum(not one["data"] for one in written),
     }
-    findings.facts |= _bare(written)
     if tuned:
         findings.wrong.append(f"{counted(len(tuned), 'choice')} made on test data")
     if early:
         findings.again.append(f"{counted(len(early), 'test')} before the plan was fixed")
     if twice:
         findings.again.append(f"tested more than once without a reason: {listed(twice)}")
-
-
-def _bare(written: list[Mapping[str, Any]]) -> dict[str, int]:
-    """Entries outside the chain, and those that name no data."""
-    by_hand = [one for one in written if "before" not in one]
-    return {"by_hand": len(by_hand), "without_data": sum(not one["data"] for one in written)}
 
 
 def _run(q: Inquiry, tests: set[str], findings: _Found) -> None:
@@ -107,10 +100,9 @@ def _run(q: Inquiry, tests: set[str], findings: _Found) -> None:
 def _told(q: Inquiry, findings: _Found) -> Outcome:
     reason = q.plan.tuning.retested
     if findings.wrong or (findings.again and not q.signed(reason)):
-        return Outcome(verdict="fail", says="; ".join([*findings.wrong, *findings.again]), facts=findings.facts)
+        return Outcome("fail", "; ".join([*findings.wrong, *findings.again]), facts=findings.facts)
     if findings.again:
-        said = f"{'; '.join(findings.again)}; stated: {quoted(reason)}"
-        return Outcome(verdict="declared", says=said, facts=findings.facts)
+        return Outcome("declared", f"{'; '.join(findings.again)}; stated: {quoted(reason)}", facts=findings.facts)
     looks = findings.facts.get("looks")
     times = f"; {counted(looks, 'look')} at the test data" if looks else ""
     if q.ledger is not None:
@@ -120,8 +112,8 @@ def _told(q: Inquiry, findings: _Found) -> Outcome:
             f"{counted(findings.facts[key], 'entry', 'entries')} {words}" for key, words in OPEN if findings.facts[key]
         ]
         if open_:  # what stands in no chain may have been written at any time
-            return Outcome(verdict="declared", says=f"{said}; {' and '.join(open_)}", facts=findings.facts)
-        return Outcome(verdict="pass", says=said, facts=findings.facts)
+            return Outcome("declared", f"{said}; {' and '.join(open_)}", facts=findings.facts)
+        return Outcome("pass", said, facts=findings.facts)
     stated = q.signed(q.plan.tuning.test_unused)
     said = "stated: the test data were not used for any choice" if stated else "no ledger of choices, and no statement"
-    return Outcome(verdict="declared" if stated else "no-evidence", says=f"{said}{times}", facts=findings.facts)
+    return Outcome("declared" if stated else "no-evidence", f"{said}{times}", facts=findings.facts)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control
+from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
 from assay.assess.controls.evidence import Inquiry
 from assay.assess.plan.checked_plan import stated
 from assay.assess.plan.model_fields import Model
@@ -65,12 +65,11 @@ def unchanged(q: Inquiry) -> Iterator[Outcome]:
     clause=TS4213("5.3.11"),
     passes_when="the fingerprints taken at each model are the same",
 )
-def same_machine(q: Inquiry) -> Iterator[Outcome]:
+def same_machine(q: Inquiry) -> Outcome:
     """All models met the same machine."""
     runs = [one for one in q.moments if one.name.startswith("model ")]
     if len(runs) < 2:  # noqa: PLR2004
-        yield Outcome(verdict="no-evidence", says="fewer than two models were assessed")
-        return
+        return no_evidence("fewer than two models were assessed")
     first, *later = runs
     changed = sorted(
         {name for one in later for name in one.fields if differ(name, first.fields.get(name), one.fields[name])}
@@ -78,7 +77,7 @@ def same_machine(q: Inquiry) -> Iterator[Outcome]:
     said = f"different: {listed(changed)}" if changed else f"{counted(len(runs), 'model')}, one machine"
     # Predictions that came as files were made elsewhere, and nobody can see where.
     verdict: Verdict = "fail" if changed else "pass" if q.ran_here else "declared"
-    yield Outcome(verdict=verdict, says=said, facts={"changed": changed, "predictions_made_here": q.ran_here})
+    return Outcome(verdict, said, facts={"changed": changed, "predictions_made_here": q.ran_here})
 
 
 @control(
@@ -88,7 +87,7 @@ def same_machine(q: Inquiry) -> Iterator[Outcome]:
     passes_when="every declared minimum is reached",
     lacks="a smallest environment",
 )
-def large_enough(q: Inquiry) -> Iterator[Outcome]:
+def large_enough(q: Inquiry) -> Outcome:
     """The machine reaches the declared minimum."""
     wanted, here = q.plan.environment, q.moments[0].fields if q.moments else {}
     below: list[str] = []
@@ -113,10 +112,9 @@ def large_enough(q: Inquiry) -> Iterator[Outcome]:
         version = packages.get(name)
         ask(name, least, version or "not there", reached=version is not None and _version(version) >= _version(least))
     if not looked:
-        yield Outcome(verdict="no-evidence", says="no minimum is declared, or the machine could not be read")
-        return
+        return no_evidence("no minimum is declared, or the machine could not be read")
     said = "; ".join(below) if below else f"reached: {listed(looked)}"
-    yield Outcome(verdict="fail" if below else "pass", says=said, facts={"looked_at": looked, "below": below})
+    return Outcome("fail" if below else "pass", said, facts={"looked_at": looked, "below": below})
 
 
 def _version(text: str) -> tuple[int, ...]:
@@ -137,15 +135,15 @@ def acceleration(q: Inquiry) -> Iterator[Outcome]:
     silent, open_, denied = _unanswered(models, devices)
     facts = {"silent": silent, "unanswered": open_, "devices": devices, "predictions_made_here": q.ran_here}
     if not models or silent or not q.loaded.signed:
-        yield Outcome(verdict="no-evidence", says=f"nothing is stated for {listed(silent) or 'any model'}", facts=facts)
+        yield no_evidence(f"nothing is stated for {listed(silent) or 'any model'}", facts=facts)
     elif denied and q.ran_here:
         said = f"{listed(denied)} states no graphics processor; found here: {listed(devices)}"
-        yield Outcome(verdict="fail", says=said, facts=facts)
+        yield Outcome("fail", said, facts=facts)
     elif q.ran_here:
-        yield Outcome(verdict="pass", says="stated for every model and phase, and the machine agrees", facts=facts)
+        yield Outcome("pass", "stated for every model and phase, and the machine agrees", facts=facts)
     else:
         said = "stated for every model and phase; predictions came as files, so no machine can be asked"
-        yield Outcome(verdict="declared", says=said, facts=facts)
+        yield Outcome("declared", said, facts=facts)
     complete: Verdict = "no-evidence" if not models or silent or open_ or not q.loaded.signed else "declared"
     said = "every family is answered" if complete == "declared" else f"unanswered: {listed([*silent, *open_])}"
     yield Outcome(part="families", verdict=complete, says=said, facts={"unanswered": open_})

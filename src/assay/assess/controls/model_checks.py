@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control
-from assay.assess.controls.data.preprocessing_fit import held_against_data
+import numpy as np
+
+from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
 from assay.assess.controls.evidence import Inquiry
 from assay.assess.plan.checked_plan import stated
 from assay.assess.plan.model_fields import Model, Step
@@ -14,6 +17,14 @@ from assay.assess.plan.plan_answers import splits_of
 from assay.core.text import counted, listed, phrases
 from assay.core.traits import TS4213
 from assay.tally.base import digest
+from assay.tally.data.feature_counts import values_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.tally.data.split_counts import SplitRows
+
+    Floats: TypeAlias = NDArray[np.float64]
 
 NOTHING = "none"
 """What a step was fitted on that has no parameters."""
@@ -27,19 +38,17 @@ PARITY = 2
     clause=TS4213("5.3.10"),
     passes_when="every model lists its hyperparameters, each with a value, and models of one algorithm the same ones",
 )
-def hyperparameters(q: Inquiry) -> Iterator[Outcome]:
+def hyperparameters(q: Inquiry) -> Outcome:
     """Every model states its hyperparameters."""
     models = q.trained()
     bare = [name for name, one in models.items() if one.hyperparameters is None]
     if not models or bare or not q.loaded.signed:
         said = f"no hyperparameters are stated for {listed(bare)}" if bare else "no model is declared in a signed plan"
-        yield Outcome(verdict="no-evidence", says=said)
-        return
+        return no_evidence(said)
     lists = {name: sorted(one.hyperparameters or {}) for name, one in models.items()}
     if gone := list(_without_value(models, lists)):
-        yield Outcome(verdict="fail", says=f"no value is stated for {listed(gone)}", facts={"names": lists})
-        return
-    yield Outcome(
+        return Outcome("fail", f"no value is stated for {listed(gone)}", facts={"names": lists})
+    return Outcome(
         verdict="pass",
         says="; ".join(f"{name}: {counted(len(found), 'hyperparameter')}" for name, found in lists.items()),
         facts={"names": lists},
@@ -70,13 +79,12 @@ def _without_value(models: Mapping[str, Model], lists: Mapping[str, list[str]]) 
     passes_when="no model had more than twice the trials or the searched hyperparameters of another",
     lacks="tuning",
 )
-def parity(q: Inquiry) -> Iterator[Outcome]:
+def parity(q: Inquiry) -> Outcome:
     """Models were tuned with like effort."""
     trials, models = q.plan.tuning.trials or {}, q.trained()
     lacking = [name for name in models if name not in trials]
     if not models or lacking or not q.loaded.signed:
-        yield Outcome(verdict="no-evidence", says=f"no trials are stated for {listed(lacking) or 'any model'}")
-        return
+        return no_evidence(f"no trials are stated for {listed(lacking) or 'any model'}")
     counts = [trials[name] for name in models]
     searched = {
         name: sum(bool(h.searched) for h in (one.hyperparameters or {}).values()) for name, one in models.items()
@@ -85,7 +93,7 @@ def parity(q: Inquiry) -> Iterator[Outcome]:
     unequal = max(counts) > PARITY * max(1, min(counts)) or max(wide) > PARITY * max(1, min(wide))
     said = "trials: " + ", ".join(f"{name} {trials[name]:,} over {searched[name]} searched" for name in models)
     facts = {"trials": {name: trials[name] for name in models}, "searched": searched}
-    yield Outcome(verdict="suspect" if unequal else "pass", says=said, facts=facts, thresholds={"ratio": PARITY})
+    return Outcome("suspect" if unequal else "pass", said, facts=facts, thresholds={"ratio": PARITY})
 
 
 @control(
@@ -94,7 +102,7 @@ def parity(q: Inquiry) -> Iterator[Outcome]:
     clause=TS4213("5.3.3"),
     passes_when="every model has the same steps, fitted on training data; `declared` unless fitted values show it",
 )
-def preprocessing(q: Inquiry) -> Iterator[Outcome]:
+def preprocessing(q: Inquiry) -> Outcome:
     """Preprocessing is alike and fitted on training data."""
     models = q.trained()
     steps = [(name, step) for name, one in models.items() for step in one.preprocessing or ()]
@@ -102,9 +110,8 @@ def preprocessing(q: Inquiry) -> Iterator[Outcome]:
     silent += [f"{name}: {step.step}" for name, step in steps if not step.fitted_on]
     if not models or silent or not q.loaded.signed:
         said = f"no preprocessing, or not on what it was fitted, is stated for {listed(silent) or 'any model'}"
-        yield Outcome(verdict="no-evidence", says=said)
-        return
-    yield _fitted(q, models, steps)
+        return no_evidence(said)
+    return _fitted(q, models, steps)
 
 
 def _fitted(q: Inquiry, models: Mapping[str, Model], steps: list[tuple[str, Step]]) -> Outcome:
@@ -132,7 +139,7 @@ def _fitted(q: Inquiry, models: Mapping[str, Model], steps: list[tuple[str, Step
         (True, "declared", f"stated: {pipelines}, fitted on training data only", False),
     )
     verdict, said, looked = next(case[1:] for case in cases if case[0])
-    return Outcome(verdict=verdict, says=said, facts=facts, inputs=q.digests(*q.splits) if looked else {})
+    return Outcome(verdict, said, facts=facts, inputs=q.digests(*q.splits) if looked else {})
 
 
 @control(
@@ -141,13 +148,12 @@ def _fitted(q: Inquiry, models: Mapping[str, Model], steps: list[tuple[str, Step
     clause=TS4213("5.3.4"),
     passes_when="the training data of every model are named, so that gaps are credited rightly",
 )
-def training_data(q: Inquiry) -> Iterator[Outcome]:
+def training_data(q: Inquiry) -> Outcome:
     """What a gap between models is credited to."""
     models = q.trained()
     unknown = [name for name, one in models.items() if one.trained_on is None]
     if not models or unknown or not q.loaded.signed:
-        yield Outcome(verdict="no-evidence", says=f"no training data are named for {listed(unknown) or 'any model'}")
-        return
+        return no_evidence(f"no training data are named for {listed(unknown) or 'any model'}")
     names = {name: str(one.trained_on) for name, one in models.items()}
     same = len({q.digests(one).get(one, one) for one in names.values()}) == 1
     said = (
@@ -155,9 +161,7 @@ def training_data(q: Inquiry) -> Iterator[Outcome]:
         if same
         else "models were trained on different data: gaps belong to algorithm and training data together"
     )
-    yield Outcome(
-        verdict="pass", says=said, facts={"trained_on": names, "same": same}, inputs=q.digests(*names.values())
-    )
+    return Outcome("pass", said, facts={"trained_on": names, "same": same}, inputs=q.digests(*names.values()))
 
 
 @control(
@@ -167,18 +171,17 @@ def training_data(q: Inquiry) -> Iterator[Outcome]:
     passes_when="every feature of the model is stated to be available at prediction time",
     lacks="features in columns",
 )
-def features(q: Inquiry) -> Iterator[Outcome]:
+def features(q: Inquiry) -> Outcome:
     """Features are known at prediction time."""
     used, stated = q.plan.columns.features or [], q.plan.features
     silent = [name for name in used if name not in stated]
     late = [name for name, one in stated.items() if not one.available]
     facts = {"features": len(used), "late": late, "silent": silent}
     if late:
-        yield Outcome(verdict="fail", says=f"not available at prediction time: {listed(late)}", facts=facts)
-    elif not used or silent or not q.loaded.signed:
-        yield Outcome(verdict="no-evidence", says="not every feature is declared with its availability", facts=facts)
-    else:
-        yield Outcome(verdict="declared", says=f"stated: {counted(len(used), 'feature')} available", facts=facts)
+        return Outcome("fail", f"not available at prediction time: {listed(late)}", facts=facts)
+    if not used or silent or not q.loaded.signed:
+        return no_evidence("not every feature is declared with its availability", facts=facts)
+    return Outcome("declared", f"stated: {counted(len(used), 'feature')} available", facts=facts)
 
 
 @control(
@@ -188,13 +191,12 @@ def features(q: Inquiry) -> Iterator[Outcome]:
     passes_when="the digest of the model's file is the declared one, before and after",
     lacks="a file of the model",
 )
-def frozen(q: Inquiry) -> Iterator[Outcome]:
+def frozen(q: Inquiry) -> Outcome:
     """The model did not change."""
     models = q.trained()
     known = {name: one for name, one in models.items() if name in q.artefacts}
     if not models or len(known) < len(models):
-        yield Outcome(verdict="no-evidence", says="not every model's file was given, so none can be seen unchanged")
-        return
+        return no_evidence("not every model's file was given, so none can be seen unchanged")
     changed = [name for name, (before, after) in q.artefacts.items() if before != after]
     other = [name for name, one in known.items() if one.sha256 and one.sha256.lower() != q.artefacts[name][0]]
     facts = {name: before for name, (before, _) in q.artefacts.items()}
@@ -204,6 +206,58 @@ def frozen(q: Inquiry) -> Iterator[Outcome]:
             if changed
             else f"not the declared file: {listed(other)}"
         )
-        yield Outcome(verdict="fail", says=said, facts=facts)
-    else:
-        yield Outcome(verdict="pass", says="the files of all models are the same before and after", facts=facts)
+        return Outcome("fail", said, facts=facts)
+    return Outcome("pass", "the files of all models are the same before and after", facts=facts)
+
+
+STATISTICS: Final[dict[str, tuple[Callable[..., Any], ...]]] = {
+    "mean": (np.mean,),
+    "std": (np.std, lambda x: np.std(x, ddof=1)),  # both are in use
+    "min": (np.min,),
+    "max": (np.max,),
+    "median": (np.median,),
+}
+CLOSE: Final = 1e-6
+"""Relative difference that other software may bring."""
+
+
+def held_against_data(q: Inquiry) -> dict[str, dict[str, Any]]:
+    """Every declared parameter of a fitted step, and the data whose statistic it is: train, with others, or neither."""
+    train, rest = q.of_role("train"), {**q.of_role("validation"), **q.of_role("test")}
+    fits: dict[str, dict[str, Any]] = {}
+    for name, model in q.trained().items():
+        for step in model.preprocessing or ():
+            for feature, parameters in (step.fitted or {}).items():
+                if not train or not all(one.has(feature) for one in train.values()):
+                    continue
+                seen = _values(train, feature)
+                others = {one: _values({one: rows}, feature) for one, rows in rest.items() if rows.has(feature)}
+                for statistic, value in parameters.items():
+                    fits[f"{name}, {step.step}: {statistic} of {feature}"] = _told(statistic, value, seen, others)
+    return fits
+
+
+def _values(splits: Mapping[str, SplitRows], feature: str) -> Floats:
+    return np.concatenate([values_of(one, feature) for one in splits.values()])
+
+
+def _told(statistic: str, value: float, train: Floats, others: Mapping[str, Floats]) -> dict[str, Any]:
+    """Whose statistic a value is; training comes first, since small sets may agree by chance."""
+    if not len(train):
+        return {"declared": value, "fits": None}
+    candidates: dict[str, list[Floats]] = {"train": [train]}
+    candidates |= {f"train and {name}": [train, rows] for name, rows in others.items()}
+    candidates |= {"all data": [train, *others.values()]} if len(others) > 1 else {}
+    candidates |= {name: [rows] for name, rows in others.items()}
+    for name, parts in candidates.items():
+        rows = np.concatenate(parts)
+        if len(rows) and any(_alike(value, float(one(rows))) for one in STATISTICS[statistic]):
+            return {"declared": value, "fits": name}
+    return {"declared": value, "fits": None, "train": float(STATISTICS[statistic][0](train))}
+
+
+def _alike(declared: float, computed: float) -> bool:
+    """Whether a declared value is a computed one, rounded to the digits it was written with."""
+    exponent = Decimal(repr(declared)).as_tuple().exponent
+    half = 0.5 * 10.0 ** (exponent if isinstance(exponent, int) else 0)
+    return abs(declared - computed) <= max(half, CLOSE * abs(computed)) * (1 + 1e-9)

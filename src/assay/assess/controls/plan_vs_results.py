@@ -3,19 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from assay.assess.controls.control_declaration import Outcome, control
+from assay.assess.controls.control_declaration import Outcome, control, no_evidence
 from assay.assess.controls.evidence import Inquiry
 from assay.assess.plan.checked_plan import stated
 from assay.core.text import counted, listed, quoted
 from assay.core.traits import TS4213, Task
 from assay.measures import REGISTRY
 from assay.tasks.classification.settings import chosen, of_class, of_whole
-
-if TYPE_CHECKING:
-    from assay.assess.assessment import Assessment
 
 
 @control(
@@ -25,16 +21,15 @@ if TYPE_CHECKING:
     passes_when="the plan is valid and its time stamp lies before the first count",
     scope="assessment",
 )
-def plan_first(q: Inquiry) -> Iterator[Outcome]:
+def plan_first(q: Inquiry) -> Outcome:
     """The plan comes first."""
     facts = {"digest": q.loaded.digest, "frozen_at": q.frozen_at, "counted_at": q.counted_at, "signed": q.loaded.signed}
     if not q.loaded.document or not q.frozen_at:
-        yield Outcome(verdict="no-evidence", says="there is no plan, or nobody fixed it")
-    elif q.counted_at and q.frozen_at > q.counted_at:
-        yield Outcome(verdict="fail", says="rows were counted before the plan was fixed", facts=facts)
-    else:
-        said = "the plan was valid and fixed before the first row was counted"
-        yield Outcome(verdict="pass", says=said, facts=facts, inputs={"plan": q.loaded.digest})
+        return no_evidence("there is no plan, or nobody fixed it")
+    if q.counted_at and q.frozen_at > q.counted_at:
+        return Outcome("fail", "rows were counted before the plan was fixed", facts=facts)
+    said = "the plan was valid and fixed before the first row was counted"
+    return Outcome("pass", said, facts=facts, inputs={"plan": q.loaded.digest})
 
 
 @control(
@@ -44,27 +39,24 @@ def plan_first(q: Inquiry) -> Iterator[Outcome]:
     passes_when="the number of classes fits the task, and every label of the data is declared",
     scope="assessment",
 )
-def task(q: Inquiry) -> Iterator[Outcome]:
+def task(q: Inquiry) -> Outcome:
     """The data are of the declared task."""
     if q.plan.task.type is None or q.assessment is None:
-        yield Outcome(verdict="no-evidence", says="the plan declares no task, or nothing was counted")
-        return
+        return no_evidence("the plan declares no task, or nothing was counted")
     kind, declared = str(q.kind), q.plan.task.type
     if q.other_task:
         same = kind == declared
-        yield Outcome(verdict="pass" if same else "fail", says=f"declared {declared}, counted as {kind}")
-        return
+        return Outcome("pass" if same else "fail", f"declared {declared}, counted as {kind}")
     labels = [str(one) for one in q.assessment.labels]
     facts = {"declared": declared, "found": kind, "classes": len(labels)}
     strange = [one for one in labels if one not in {str(x) for x in q.plan.task.classes or labels}]
     if kind != declared or strange:
         said = f"declared {declared}, found {kind}" + (f"; undeclared classes {listed(strange)}" if strange else "")
-        yield Outcome(verdict="fail", says=said, facts=facts)
-    elif not q.plan.task.classes:
-        yield Outcome(verdict="suspect", says="the plan does not list the classes, so none can be missing", facts=facts)
-    else:
-        said = f"{counted(len(labels), 'class', 'classes')}, each row with one label: {kind} as declared"
-        yield Outcome(verdict="pass", says=said, facts=facts)
+        return Outcome("fail", said, facts=facts)
+    if not q.plan.task.classes:
+        return Outcome("suspect", "the plan does not list the classes, so none can be missing", facts=facts)
+    said = f"{counted(len(labels), 'class', 'classes')}, each row with one label: {kind} as declared"
+    return Outcome("pass", said, facts=facts)
 
 
 @control(
@@ -74,26 +66,23 @@ def task(q: Inquiry) -> Iterator[Outcome]:
     passes_when="every planned measure is defined for the task, and those of scores have scores",
     scope="assessment",
 )
-def measures_fit(q: Inquiry) -> Iterator[Outcome]:
+def measures_fit(q: Inquiry) -> Outcome:
     """Every planned measure fits the task."""
     if not q.plan.metrics.measures or q.assessment is None:
-        yield Outcome(verdict="no-evidence", says="the plan names no measures, or nothing was counted")
-        return
+        return no_evidence("the plan names no measures, or nothing was counted")
     planned = q.planned()
     if q.other_task:
-        yield Outcome(verdict="pass", says=f"{counted(len(planned), 'planned measure')} of {q.kind}")
-        return
+        return Outcome("pass", f"{counted(len(planned), 'planned measure')} of {q.kind}")
     kind = Task(str(q.kind))
     fitting = {m.title for m in (*of_whole(kind, planned), *of_class(kind, planned)) if m.only in (None, kind)}
     unfit = [m.title for m in planned if m.title not in fitting]
     bare = [m.title for m in planned if m.from_scores and q.assessment.scores is None and m.title not in unfit]
     facts = {"planned": [m.title for m in planned], "unfit": unfit, "without_scores": bare}
     if bare and not unfit:
-        yield Outcome(verdict="fail", says=f"there are no scores for {listed(bare)}", facts=facts)
-    elif unfit:
-        yield Outcome(verdict="fail", says=f"a {kind} task does not have {listed(unfit)}", facts=facts)
-    else:
-        yield Outcome(verdict="pass", says=f"{counted(len(planned), 'planned measure')} fit a {kind} task", facts=facts)
+        return Outcome("fail", f"there are no scores for {listed(bare)}", facts=facts)
+    if unfit:
+        return Outcome("fail", f"a {kind} task does not have {listed(unfit)}", facts=facts)
+    return Outcome("pass", f"{counted(len(planned), 'planned measure')} fit a {kind} task", facts=facts)
 
 
 @control(
@@ -103,17 +92,16 @@ def measures_fit(q: Inquiry) -> Iterator[Outcome]:
     passes_when="every measure in the result carries its canonical name",
     scope="assessment",
 )
-def names(q: Inquiry) -> Iterator[Outcome]:
+def names(q: Inquiry) -> Outcome:
     """Only canonical names."""
     used = {str(one["measure"]).partition("(")[0].partition("@")[0] for one in q.estimates}
     registry = REGISTRY if q.assessment is None else q.assessment.measures
     strange = sorted(used - {one.name for one in registry})
     if not used:
-        yield Outcome(verdict="no-evidence", says="there are no results")
-    elif strange:
-        yield Outcome(verdict="fail", says=f"not in the catalogue: {listed(strange)}", facts={"strange": strange})
-    else:
-        yield Outcome(verdict="pass", says=f"{counted(len(used), 'measure')}, all by their canonical names")
+        return no_evidence("there are no results")
+    if strange:
+        return Outcome("fail", f"not in the catalogue: {listed(strange)}", facts={"strange": strange})
+    return Outcome("pass", f"{counted(len(used), 'measure')}, all by their canonical names")
 
 
 @control(
@@ -123,31 +111,27 @@ def names(q: Inquiry) -> Iterator[Outcome]:
     passes_when="ids are unique, every row has a true and a predicted label, and no row was left out",
     scope="assessment",
 )
-def predictions(q: Inquiry) -> Iterator[Outcome]:
+def predictions(q: Inquiry) -> Outcome:
     """One prediction a sample."""
     file = q.predictions.get(q.model)
     if q.assessment is None or file is None:
-        yield Outcome(verdict="no-evidence", says="nothing was counted")
-        return
+        return no_evidence("nothing was counted")
     census, column = q.assessment.census, q.plan.columns.id
     lost = census.read - census.scored
     facts = {"read": census.read, "scored": census.scored, "left_out": lost}
     if column is None or not file.has(column):
-        said = "no id column is declared, so repeated and missing samples cannot be seen"
-        yield Outcome(verdict="no-evidence", says=said, facts=facts)
-        return
+        return no_evidence("no id column is declared, so repeated and missing samples cannot be seen", facts=facts)
     repeated = file.rows() - file.distinct(column)
     facts |= {"repeated_ids": repeated}
     inputs = {file.name: file.sha256}
     if repeated:
         said = f"{counted(repeated, 'row')} {'repeats' if repeated == 1 else 'repeat'} an id"
-        yield Outcome(verdict="fail", says=said, facts=facts, inputs=inputs)
-    elif lost:
+        return Outcome("fail", said, facts=facts, inputs=inputs)
+    if lost:
         said = f"{counted(lost, 'row')} of {census.read:,} {'was' if lost == 1 else 'were'} left out: {census.said()}"
-        yield Outcome(verdict="suspect", says=said, facts=facts, inputs=inputs)
-    else:
-        said = f"{counted(census.read, 'row')}, ids unique, every one with a true and a predicted label"
-        yield Outcome(verdict="pass", says=said, facts=facts, inputs=inputs)
+        return Outcome("suspect", said, facts=facts, inputs=inputs)
+    said = f"{counted(census.read, 'row')}, ids unique, every one with a true and a predicted label"
+    return Outcome("pass", said, facts=facts, inputs=inputs)
 
 
 @control(
@@ -157,22 +141,19 @@ def predictions(q: Inquiry) -> Iterator[Outcome]:
     passes_when="every planned measure has a value or the reason why it has none",
     scope="assessment",
 )
-def results(q: Inquiry) -> Iterator[Outcome]:
+def results(q: Inquiry) -> Outcome:
     """Every planned measure has a result."""
     if not q.estimates:
-        yield Outcome(verdict="no-evidence", says="there are no results")
-        return
+        return no_evidence("there are no results")
     there = {str(one["measure"]) for one in q.estimates if one.get("value") is not None or one.get("undefined")}
     planned = [m.title for m in q.planned()]
     lacking = [title for title in planned if title not in there]
     facts = {"planned": planned, "lacking": lacking, "reported": len(there)}
     if lacking:
-        yield Outcome(verdict="fail", says=f"no result for {listed(lacking)}", facts=facts)
-    elif planned:
-        yield Outcome(verdict="pass", says=f"{counted(len(planned), 'planned measure')}, all reported", facts=facts)
-    else:
-        said = f"the plan specifies no measures; all {len(there)} that fit are reported"
-        yield Outcome(verdict="no-evidence", says=said, facts=facts)
+        return Outcome("fail", f"no result for {listed(lacking)}", facts=facts)
+    if planned:
+        return Outcome("pass", f"{counted(len(planned), 'planned measure')}, all reported", facts=facts)
+    return no_evidence(f"the plan specifies no measures; all {len(there)} that fit are reported", facts=facts)
 
 
 @control(
@@ -182,24 +163,23 @@ def results(q: Inquiry) -> Iterator[Outcome]:
     passes_when="each planned average (multi-label measure) has its basis in a signed plan",
     scope="assessment",
 )
-def basis(q: Inquiry) -> Iterator[Outcome]:
+def basis(q: Inquiry) -> Outcome:
     """The basis of averaging is stated for every planned average."""
     kind = q.plan.task.type or q.kind
     given, wanted, said = _bases(q, several=kind == "multilabel")
     lacking = sorted(wanted - said)
     facts = {"stated": dict(given), "lacking": lacking}
     if kind == "binary":
-        yield Outcome(verdict="n/a", says="two classes are not averaged")
-    elif not said or not wanted:
+        return Outcome("n/a", "two classes are not averaged")
+    if not said or not wanted:
         lacks = "no basis is stated" if not said else "the plan chooses no averages that a basis could belong to"
-        yield Outcome(verdict="no-evidence", says=lacks, facts=facts)
-    elif lacking:
-        yield Outcome(verdict="fail", says=f"planned without a stated basis: {listed(lacking)}", facts=facts)
-    elif not q.loaded.signed:
-        yield Outcome(verdict="no-evidence", says="a basis is stated, but the plan is not signed", facts=facts)
-    else:
-        shown = "; ".join(f"{name}: {quoted(text)}" for name, text in given.items())
-        yield Outcome(verdict="pass", says=f"the basis is stated and reported here: {shown}", facts=facts)
+        return no_evidence(lacks, facts=facts)
+    if lacking:
+        return Outcome("fail", f"planned without a stated basis: {listed(lacking)}", facts=facts)
+    if not q.loaded.signed:
+        return no_evidence("a basis is stated, but the plan is not signed", facts=facts)
+    shown = "; ".join(f"{name}: {quoted(text)}" for name, text in given.items())
+    return Outcome("pass", f"the basis is stated and reported here: {shown}", facts=facts)
 
 
 def _bases(q: Inquiry, *, several: bool) -> tuple[Mapping[str, str], set[str], set[str]]:
@@ -220,30 +200,23 @@ def _bases(q: Inquiry, *, several: bool) -> tuple[Mapping[str, str], set[str], s
     passes_when="every value carries n and an interval or the reason for none, beside the counts by class",
     scope="assessment",
 )
-def sizes(q: Inquiry) -> Iterator[Outcome]:
+def sizes(q: Inquiry) -> Outcome:
     """Every value says how many samples it rests on."""
     if not q.estimates or q.assessment is None:
-        yield Outcome(verdict="no-evidence", says="there are no results")
-        return
+        return no_evidence("there are no results")
     bare = [str(one["measure"]) for one in q.estimates if one.get("n") is None]
     unsure = [
         str(one["measure"])
         for one in q.estimates
         if one.get("value") is not None and not (one.get("interval") or one.get("no_interval"))
     ]
-    by_class = {} if q.other_task else _class_sizes(q.assessment)
+    by_class = {} if q.other_task else q.assessment.class_sizes()
     facts = {"values": len(q.estimates), "without_n": bare[:20], "without_interval": unsure[:20], "by_class": by_class}
     if bare or unsure:
-        yield Outcome(verdict="fail", says=f"without n or interval: {listed([*bare, *unsure])}", facts=facts)
-    else:
-        said = f"all {len(q.estimates):,} values carry n and an interval or the reason for none"
-        said += "" if q.other_task else "; classes are counted"
-        yield Outcome(verdict="pass", says=said, facts=facts)
-
-
-def _class_sizes(assessment: Assessment) -> dict[str, str]:
-    actual = assessment.confusion.multiclass().actual
-    return {str(label): str(n) for label, n in zip(assessment.labels, actual, strict=True)}
+        return Outcome("fail", f"without n or interval: {listed([*bare, *unsure])}", facts=facts)
+    said = f"all {len(q.estimates):,} values carry n and an interval or the reason for none"
+    said += "" if q.other_task else "; classes are counted"
+    return Outcome("pass", said, facts=facts)
 
 
 @control(
@@ -253,16 +226,14 @@ def _class_sizes(assessment: Assessment) -> dict[str, str]:
     passes_when="tests are reported, or their absence is stated with a reason",
     scope="assessment",
 )
-def significance(q: Inquiry) -> Iterator[Outcome]:
+def significance(q: Inquiry) -> Outcome:
     """Tests, or why there are none."""
     counted_models = [name for name, one in q.plan.models.items() if one.counted]
     if q.findings:
-        yield Outcome(verdict="pass", says=f"{counted(len(q.findings), 'test')} reported")
-    elif q.signed(q.plan.tests.none):
-        yield Outcome(verdict="pass", says=f"no significance test was made: {quoted(q.plan.tests.none)}")
-    elif len(counted_models) == 1:
-        said = "no significance test was made: one model was assessed, and nothing is compared"
-        yield Outcome(verdict="pass", says=said)
-    else:
-        why = q.not_compared or "the plan does not say why"
-        yield Outcome(verdict="no-evidence", says=f"no test is reported: {why}")
+        return Outcome("pass", f"{counted(len(q.findings), 'test')} reported")
+    if q.signed(q.plan.tests.none):
+        return Outcome("pass", f"no significance test was made: {quoted(q.plan.tests.none)}")
+    if len(counted_models) == 1:
+        return Outcome("pass", "no significance test was made: one model was assessed, and nothing is compared")
+    why = q.not_compared or "the plan does not say why"
+    return no_evidence(f"no test is reported: {why}")

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control
+import numpy as np
+
+from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
 from assay.assess.controls.evidence import Inquiry
-from assay.assess.controls.threshold_checks import betrayed
 from assay.assess.controls.trivial_baselines import guessed, lines, not_beaten, said
 from assay.core.text import counted, figure, listed, phrases, quoted
 from assay.core.traits import TS4213
@@ -18,10 +19,15 @@ from assay.inference.intervals.proportion import wilson
 from assay.inference.tests.mcnemar import test_outcomes
 from assay.measures import parse
 from assay.tally.contingency_tables import Outcomes
+from assay.tally.data.feature_counts import numbers_by
+from assay.tally.labels.confusion import Confusion
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from assay.assess.assessment import Assessment
     from assay.inference.findings import Finding
+    from assay.tally.data.split_counts import SplitRows
 
 TABLE_A1: Final = ((400, 150, 14), (23, 3800, 144), (13, 355, 65))
 """Table A.1 of the standard, predictions down; with the printed counts of Table A.2 for classes A, B and C."""
@@ -61,7 +67,7 @@ TABLE_A4: Final = {
 def imbalance(q: Inquiry) -> Iterator[Outcome]:
     """How balanced the classes are."""
     if q.assessment is None:
-        yield Outcome(verdict="no-evidence", says="nothing was counted")
+        yield no_evidence("nothing was counted")
         return
     sizes = [float(n) for n in q.assessment.confusion.multiclass().actual]
     total, limit = sum(sizes), q.plan.checks.imbalance_ratio
@@ -72,7 +78,7 @@ def imbalance(q: Inquiry) -> Iterator[Outcome]:
     facts = {"ratio": ratio, "largest_share": max(shares), "entropy": entropy, "balanced": balanced}
     shown = "a class has no rows" if ratio is None else f"largest to smallest class {figure(ratio)}"
     said = f"{shown}: {'reasonably balanced' if balanced else 'unbalanced'} (at most {limit:g} counts as balanced)"
-    yield Outcome(verdict="pass", says=said, facts=facts, thresholds={"imbalance_ratio": limit})
+    yield Outcome("pass", said, facts=facts, thresholds={"imbalance_ratio": limit})
     primary = q.plan.metrics.primary
     if q.assessment.positive is None:
         return
@@ -102,14 +108,14 @@ def imbalance(q: Inquiry) -> Iterator[Outcome]:
 def baseline(q: Inquiry) -> Iterator[Outcome]:
     """Values beside trivial guesses and other models."""
     if q.assessment is None:
-        yield Outcome(verdict="no-evidence", says="nothing was counted")
+        yield no_evidence("nothing was counted")
         return
     wanted = ("no_information_rate", "stratified_chance_accuracy", "uniform_chance_accuracy")
     values = {name: q.assessment[name].value for name in wanted}
     shown = ", ".join(
         f"{name.replace('_', ' ')} {figure(value)}" for name, value in values.items() if value is not None
     )
-    yield Outcome(verdict="pass", says=f"accuracy of trivial guesses: {shown}", facts=values)
+    yield Outcome("pass", f"accuracy of trivial guesses: {shown}", facts=values)
     yield from _guesses(q, q.assessment)
     yield _beats(q.assessment, values["no_information_rate"])
     kinds = ("model", "human", "published")
@@ -183,12 +189,11 @@ def _against_majority(model: Assessment) -> Finding:
     scope="assessment",
     lacks="strata of the intended use",
 )
-def coverage(q: Inquiry) -> Iterator[Outcome]:
+def coverage(q: Inquiry) -> Outcome:
     """Every declared stratum is covered."""
     strata = q.plan.use.strata or ()
     if not strata or q.assessment is None:
-        yield Outcome(verdict="no-evidence", says="the plan declares no strata")
-        return
+        return no_evidence("the plan declares no strata")
     small, sizes = [], {}
     for stratum in strata:
         rows, name = _rows_of(q, stratum.column, str(stratum.level)), f"{stratum.column} = {stratum.level}"
@@ -200,7 +205,7 @@ def coverage(q: Inquiry) -> Iterator[Outcome]:
         if rows < stratum.minimum:
             small.append(f"{name}: {shown} of {stratum.minimum}")
     said = f"too few rows in {'; '.join(small)}" if small else f"{counted(len(strata), 'stratum', 'strata')} covered"
-    yield Outcome(verdict="fail" if small else "pass", says=said, facts={"strata": sizes})
+    return Outcome("fail" if small else "pass", said, facts={"strata": sizes})
 
 
 def _rows_of(q: Inquiry, column: str, level: str) -> int:
@@ -222,18 +227,15 @@ def _rows_of(q: Inquiry, column: str, level: str) -> int:
     lacks="scores with a threshold",
     of_classes=True,
 )
-def operating_points(q: Inquiry) -> Iterator[Outcome]:
+def operating_points(q: Inquiry) -> Outcome:
     """Counts at the operating points."""
     there = [float(one["threshold"]) for one in q.points if one.get("threshold") is not None]
     lacking = [point for point in q.plan.metrics.operating_points or () if point not in there]
     if not there:
-        yield Outcome(
-            verdict="no-evidence", says="there are no scores, so there is no operating point but the labels' own"
-        )
-    elif lacking:
-        yield Outcome(verdict="fail", says=f"not counted at {listed(lacking)}", facts={"lacking": lacking})
-    else:
-        yield Outcome(verdict="pass", says=f"counted at {listed(there)}", facts={"thresholds": there})
+        return no_evidence("there are no scores, so there is no operating point but the labels' own")
+    if lacking:
+        return Outcome("fail", f"not counted at {listed(lacking)}", facts={"lacking": lacking})
+    return Outcome("pass", f"counted at {listed(there)}", facts={"thresholds": there})
 
 
 @control(
@@ -245,25 +247,23 @@ def operating_points(q: Inquiry) -> Iterator[Outcome]:
     lacks="a threshold",
     of_classes=True,
 )
-def threshold(q: Inquiry) -> Iterator[Outcome]:
+def threshold(q: Inquiry) -> Outcome:
     """The threshold was not chosen on the test data."""
     used = next((one for one in q.points if one.get("in_force")), None)
     if used is None:
-        yield Outcome(verdict="no-evidence", says="no threshold of a score is in force")
-        return
+        return no_evidence("no threshold of a score is in force")
     model, facts = q.plan.models.get(q.model), {"threshold": used.get("threshold"), "from": used.get("from")}
     if used.get("optimistic"):
-        yield Outcome(verdict="fail", says="the threshold was chosen on the rows it is judged by", facts=facts)
-    elif model is not None and model.threshold_from is not None:
+        return Outcome("fail", "the threshold was chosen on the rows it is judged by", facts=facts)
+    if model is not None and model.threshold_from is not None:
         said = f"chosen by {model.threshold_rule} on {quoted(model.threshold_from)}"
-        yield Outcome(verdict="pass", says=said, facts=facts, inputs=q.digests(model.threshold_from))
-    elif isinstance(used.get("threshold"), (int, float)) and (best := betrayed(q, float(used["threshold"]))):
+        return Outcome("pass", said, facts=facts, inputs=q.digests(model.threshold_from))
+    if isinstance(used.get("threshold"), (int, float)) and (best := betrayed(q, float(used["threshold"]))):
         words = f"the threshold is the best one for {listed(best)} on the test data, but not where choices were made"
-        yield Outcome(verdict="suspect", says=words, facts={**facts, "best_on_test_only": best})
-    elif q.signed(q.plan.tuning.test_unused):
-        yield Outcome(verdict="declared", says="stated: the test data were not used to choose it", facts=facts)
-    else:
-        yield Outcome(verdict="no-evidence", says="nobody says where the threshold comes from", facts=facts)
+        return Outcome("suspect", words, facts={**facts, "best_on_test_only": best})
+    if q.signed(q.plan.tuning.test_unused):
+        return Outcome("declared", "stated: the test data were not used to choose it", facts=facts)
+    return no_evidence("nobody says where the threshold comes from", facts=facts)
 
 
 @control(
@@ -272,34 +272,81 @@ def threshold(q: Inquiry) -> Iterator[Outcome]:
     clause=TS4213("Annex A"),
     passes_when="the worked example of Annex A comes out as printed, computed anew in this run",
 )
-def known_answers(q: Inquiry) -> Iterator[Outcome]:
+def known_answers(q: Inquiry) -> Outcome:
     """The worked example of the standard, computed by this very program."""
     del q
     wrong = _differing()
     said = f"differs from the printed example: {listed(wrong)}" if wrong else "Tables A.2 and A.4 come out as printed"
-    yield Outcome(verdict="fail" if wrong else "pass", says=said, facts={"differing": list(wrong)})
+    return Outcome("fail" if wrong else "pass", said, facts={"differing": list(wrong)})
 
 
 @cache
 def _differing() -> tuple[str, ...]:
-    from assay.assess.arguments import IntervalSettings
-    from assay.assess.assess import from_confusion_matrix
-
-    assessment = from_confusion_matrix(
-        [list(row) for row in TABLE_A1],
-        orientation="rows=predicted",
-        labels=["A", "B", "C"],
-        measures=[*TABLE_A2, *TABLE_A4],
-        intervals=IntervalSettings(cells="delta"),
+    confusion = Confusion.from_cells(
+        {("ABC"[t], "ABC"[p]): n for p, row in enumerate(TABLE_A1) for t, n in enumerate(row)}, labels=("A", "B", "C")
     )
+    table = confusion.multiclass()
     wrong = [
         f"{name} of {label}"
         for name, printed in TABLE_A2.items()
-        for label, n in zip("ABC", printed, strict=True)
-        if assessment.by_class[label][name].value != n
+        for label, n, value in zip("ABC", printed, parse(name).values(table.one_vs_rest()), strict=True)
+        if value != n
     ]
-    for name, text in TABLE_A4.items():
-        value = assessment[name].value
-        if value is None or f"{100 * value:.2f}" != text:
-            wrong.append(name)
-    return tuple(wrong)
+    values = {name: float(parse(name).values(table)) for name in TABLE_A4}
+    return (*wrong, *(name for name, text in TABLE_A4.items() if f"{100 * values[name]:.2f}" != text))
+
+
+DISTINCT: Final = 20
+"""Different scores from which on it is no coincidence to hit the best threshold."""
+CLOSE: Final = 1e-12
+
+
+def betrayed(q: Inquiry, threshold: float) -> list[str]:
+    """What a stated threshold is best for on the test data, but not on the data that choices were made on."""
+    model, truth = q.plan.models.get(q.model), q.plan.columns.truth
+    score = None if model is None else model.score
+    tuned = q.plan.tuning.data
+    known = None if tuned is None else q.splits.get(tuned)
+    elsewhere = list(q.of_role("validation").values()) if known is None else [known]
+    test = q.splits.get(q.split)
+    positive = None if q.assessment is None else q.assessment.positive
+    if not isinstance(score, str) or truth is None or test is None or positive is None or not elsewhere:
+        return []
+    if not all(one.has(score, truth) for one in (test, *elsewhere)):
+        return []
+    here, distinct = _best(test, score, truth, str(positive), threshold)
+    if distinct < DISTINCT:
+        return []
+    there = {name for one in elsewhere for name in _best(one, score, truth, str(positive), threshold)[0]}
+    return [name for name in here if name not in there]
+
+
+def _best(split: SplitRows, score: str, truth: str, positive: str, threshold: float) -> tuple[list[str], int]:
+    values, codes, labels = numbers_by(split, score, truth)
+    if positive not in labels or len(labels) != 2:  # noqa: PLR2004
+        return [], 0
+    return best_for(values, codes == labels.index(positive), threshold), len(np.unique(values))
+
+
+def best_for(scores: NDArray[np.float64], positive: NDArray[np.bool_], threshold: float) -> list[str]:
+    """Criteria that no other threshold of these scores serves better.
+
+    >>> best_for(np.array([0.1, 0.4, 0.6, 0.9]), np.array([False, False, True, True]), 0.5)
+    ['accuracy', "Youden's index"]
+    """
+    order = np.argsort(-scores, kind="stable")
+    last = np.append(np.flatnonzero(np.diff(scores[order])), len(scores) - 1)
+    true_positives = np.concatenate([[0], np.cumsum(positive[order])[last]])
+    called = np.concatenate([[0], last + 1])
+    p, n = int(positive.sum()), int((~positive).sum())
+    if not p or not n:
+        return []
+    own = scores >= threshold
+    mine = np.array([(own & positive).sum()]), np.array([own.sum()])
+
+    def values(hits: NDArray[np.int64], calls: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+        false = calls - hits
+        return {"accuracy": (hits + n - false) / (p + n), "Youden's index": hits / p - false / n}
+
+    every, here = values(true_positives, called), values(*mine)
+    return [name for name in every if here[name][0] >= every[name].max() - CLOSE]

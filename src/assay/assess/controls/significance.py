@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control
+from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
 from assay.assess.controls.evidence import Inquiry
 from assay.assess.decide.plan_results import comparison_digest
 from assay.core.errors import PlanError
@@ -39,12 +38,11 @@ def _none(q: Inquiry) -> str:
     passes_when="every test is the one the table of tests gives for these values, and no assumption is contradicted",
     of_classes=True,
 )
-def admissible(q: Inquiry) -> Iterator[Outcome]:
+def admissible(q: Inquiry) -> Outcome:
     """The tests are admissible."""
     contests = _held(q)
     if not contests:
-        yield Outcome(verdict="no-evidence", says=_none(q))
-        return
+        return no_evidence(_none(q))
     facts: dict[str, Any] = {}
     refused, forced, broken, made = [], [], [], []
     for split, contest in contests.items():
@@ -68,7 +66,7 @@ def admissible(q: Inquiry) -> Iterator[Outcome]:
         said = f"the data speak against an assumption of {phrases(broken)}"
     elif forced:
         said = f"chosen by hand: {phrases(forced)}"
-    yield Outcome(verdict=verdict, says=said, facts=facts)
+    return Outcome(verdict, said, facts=facts)
 
 
 @control(
@@ -78,12 +76,11 @@ def admissible(q: Inquiry) -> Iterator[Outcome]:
     passes_when="every family of tests is corrected, and the plan does not ask for no correction",
     of_classes=True,
 )
-def families(q: Inquiry) -> Iterator[Outcome]:
+def families(q: Inquiry) -> Outcome:
     """Families of tests are corrected."""
     contests = _held(q)
     if not contests:
-        yield Outcome(verdict="no-evidence", says=_none(q))
-        return
+        return no_evidence(_none(q))
     compared = {split: one.comparison for split, one in contests.items() if one.comparison is not None}
     answers = {f"{split}, {one.question}": one for split, found in compared.items() for one in found.answers}
     facts: dict[str, Any] = {name: _family(answer, q.plan.checks.alpha) for name, answer in answers.items()}
@@ -103,7 +100,7 @@ def families(q: Inquiry) -> Iterator[Outcome]:
         if several
         else "one question a test set, nothing to correct"
     )
-    yield Outcome(verdict=verdict, says=said, facts=facts)
+    return Outcome(verdict, said, facts=facts)
 
 
 def _family(answer: Answer, alpha: float) -> dict[str, Any]:
@@ -137,12 +134,11 @@ def _first(one: Contest) -> Finding | None:
     passes_when="what could have been shown is told for every test set, and is no larger than the declared difference",
     of_classes=True,
 )
-def power(q: Inquiry) -> Iterator[Outcome]:
+def power(q: Inquiry) -> Outcome:
     """What the tests could have shown."""
     contests, wanted = _held(q), q.plan.tests.difference
     if not contests:
-        yield Outcome(verdict="no-evidence", says=_none(q))
-        return
+        return no_evidence(_none(q))
     facts: dict[str, Any] = {}
     weak: list[str] = []
     shown: list[str] = []
@@ -150,8 +146,7 @@ def power(q: Inquiry) -> Iterator[Outcome]:
         first = _first(contest)
         least = None if first is None or not isinstance(first.least, (int, float)) else float(first.least)
         if first is None or least is None:
-            yield Outcome(verdict="no-evidence", says=f"{split}: what could have been shown has no value")
-            return
+            return no_evidence(f"{split}: what could have been shown has no value")
         about = first.about or "the values"
         facts[split] = {"test": first.test, "about": about, "rows": first.n, "detectable": least, "power": POWER}
         facts[split] |= {"level": first.level} | (_planned(q, split, contest, wanted) if about == "accuracy" else {})
@@ -162,7 +157,7 @@ def power(q: Inquiry) -> Iterator[Outcome]:
     if wanted is not None:
         said += f"; declared to matter: {figure(wanted)}"
     thresholds = {"power": POWER} | ({} if wanted is None else {"difference": wanted})
-    yield Outcome(verdict="suspect" if weak else "pass", says=said, facts=facts, thresholds=thresholds)
+    return Outcome("suspect" if weak else "pass", said, facts=facts, thresholds=thresholds)
 
 
 def _planned(q: Inquiry, split: str, one: Contest, wanted: float | None) -> dict[str, Any]:

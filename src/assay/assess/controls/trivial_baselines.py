@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -67,6 +67,15 @@ def _tables(model: Assessment) -> dict[str, NDArray[np.float64]]:
     return {name: np.outer(actual, share) for name, share in calls.items()}
 
 
+def values_on(measure: Measure, tables: Multiclass, model: Assessment, label: str | None = None) -> Any:  # noqa: ANN401
+    """The values of a measure on other tables of the classes of a model; of one class, the positive one by itself."""
+    if measure.takes is not Binary:
+        return measure.values(tables)
+    at = [str(own) for own in model.labels].index(str(model.positive) if label is None else label)
+    of = tables.one_vs_rest()
+    return measure.values(Binary(tp=of.tp[..., at], fp=of.fp[..., at], fn=of.fn[..., at], tn=of.tn[..., at]))
+
+
 def _value(measure: Measure, cells: NDArray[np.float64], model: Assessment) -> float | None:
     table = Multiclass(
         hits=cells.diagonal()[np.newaxis],
@@ -74,12 +83,7 @@ def _value(measure: Measure, cells: NDArray[np.float64], model: Assessment) -> f
         called=cells.sum(axis=0)[np.newaxis],
         labels=model.labels,
     )
-    if measure.takes is Binary:
-        at, of = model.labels.index(cast("Any", model.positive)), table.one_vs_rest()
-        values = measure.values(Binary(tp=of.tp[..., at], fp=of.fp[..., at], fn=of.fn[..., at], tn=of.tn[..., at]))
-    else:
-        values = measure.values(table)
-    value = float(np.asarray(values, dtype=np.float64).reshape(-1)[0])
+    value = float(np.ravel(values_on(measure, table, model))[0])
     return value if np.isfinite(value) else None
 
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.decide.criteria import Criterion, Verdict, criterion, limit_shown, spoken_of
-from assay.assess.decide.decision import Judge, Needed, expanded, feasible, rows_up_to
+from assay.assess.decide.decision import Judge, Needed, ends_to_json, expanded, feasible, rows_up_to
 from assay.assess.decide.references import Paired, Subject, Unpaired
 from assay.core.errors import PlanError
 from assay.core.text import listed, quoted
@@ -163,7 +163,7 @@ class Answered:
 
     def to_json(self) -> dict[str, Any]:
         """As in a Record."""
-        ends, gap = self.interval, self.gap
+        gap = self.gap
         return {
             "claim": str(self.claim),
             "words": self.claim.words,
@@ -178,10 +178,7 @@ class Answered:
             "value": None if self.value is None else real_to_json(self.value),
             "reference_value": None if self.reference_value is None else real_to_json(self.reference_value),
             "difference": None if gap is None or gap.value is None else real_to_json(gap.value),
-            "low": None if ends is None else real_to_json(ends.low),
-            "high": None if ends is None else real_to_json(ends.high),
-            "level": None if ends is None else ends.level,
-            "interval": None if ends is None else ends.method,
+            **ends_to_json(self.interval),
             "pairing": self.pairing,
             "n": self.n,
             "n_by_class": dict(self.by_class),
@@ -264,7 +261,7 @@ def answered(claims: Sequence[Claim], of: Contenders, correction: str = "holm") 
     level, numbered_claims = of.models[asked[0][0].model].settings.wanted.level, list(enumerate(asked))
 
     def judge(at: float, open_: Sequence[int]) -> dict[int, Answered]:
-        levelled = {name: _at(one, at) for name, one in of.models.items()}
+        levelled = {name: one.at_level(at) for name, one in of.models.items()}
         here = replace(of, models=levelled)
         cases = {
             place: _Case(claim=one, subject=about, of=here, family=len(asked))
@@ -286,10 +283,6 @@ def _contender(name: str, claim: Claim, of: Contenders) -> Assessment:
             fix="name a model with predictions",
         )
     return of.models[name]
-
-
-def _at(one: Assessment, level: float) -> Assessment:
-    return one.restated(replace(one.settings, wanted=replace(one.settings.wanted, level=level)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 from assay.assess.decide.criteria import EVERY, EXIT, Criterion, Rule, Verdict, read
 from assay.assess.decide.group_criteria import GroupGap
 from assay.assess.decide.references import Against, Subject
-from assay.core.errors import PlanError
+from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label
-from assay.core.text import counted, figure, listed, nearest, quoted
+from assay.core.text import counted, figure, listed, quoted
 from assay.core.traits import HIGHER
 from assay.core.typed_labels import speller
 from assay.inference.estimates import Interval, real_to_json
@@ -68,7 +68,7 @@ class Decision:
 
     def to_json(self) -> dict[str, Any]:
         """As in a Record."""
-        criterion, ends = self.criterion, self.interval
+        criterion = self.criterion
         by_margin = criterion.rule is Rule.NON_INFERIOR
         limit = {"margin": criterion.limit} if by_margin else {"side": criterion.side, "limit": criterion.limit}
         out: dict[str, Any] = {
@@ -79,16 +79,19 @@ class Decision:
             "verdict": str(self.verdict),
             "why": self.why,
             "value": None if self.value is None else real_to_json(self.value),
-            "low": None if ends is None else real_to_json(ends.low),
-            "high": None if ends is None else real_to_json(ends.high),
-            "level": None if ends is None else ends.level,
-            "interval": None if ends is None else ends.method,
+            **ends_to_json(self.interval),
             "n": self.n,
             "risk": {"false_pass": self.false_pass, "false_fail": self.false_fail},
             "family": self.family,
             "needed": None if self.needed is None else self.needed.to_json(),
         }
         return out | ({} if self.reference is None else {"reference": dict(self.reference)})
+
+
+def ends_to_json(interval: Interval | None) -> dict[str, object]:
+    """Ends, level and method of an interval, or four times None."""
+    told = {} if interval is None else interval.to_json()
+    return {name: told.get(name) for name in ("low", "high", "level", "interval")}
 
 
 class Decisions(Sequence[Decision]):
@@ -157,8 +160,7 @@ def decide(
             decisions[place] = _by_value(criterion, about, assessment)
 
     def judge(level: float, open_: Sequence[int]) -> dict[int, Decision]:
-        wanted = replace(assessment.settings.wanted, level=level)
-        at = assessment.restated(replace(assessment.settings, wanted=wanted))
+        at = assessment.at_level(level)
         return {place: Judge(at, against, len(guarded), *asked[place]).decided() for place in open_}
 
     decisions |= stepped(guarded, assessment.settings.wanted.level, correction, judge, _settled)
@@ -221,13 +223,14 @@ def _levels(assessment: Assessment, criterion: Criterion) -> Sequence[Label | No
         return [None]
     factors = assessment.grouped.factors
     if criterion.factor not in factors:
-        close = nearest(criterion.factor, factors)
-        raise PlanError(
-            "label-not-declared",
+        raise unknown_choice(
+            criterion.factor,
+            factors,
             f"the rows are not grouped by {quoted(criterion.factor)}",
+            code="label-not-declared",
             where=f'criterion "{criterion}"',
             known=listed(factors) or "no group was given",
-            fix=f'did you mean "{close}"?' if close else "give the group: group=... (--group COLUMN)",
+            fix="give the group: group=... (--group COLUMN)",
         )
     levels = list(factors[criterion.factor])
     if criterion.level == EVERY:
@@ -247,14 +250,8 @@ def _own(typed: str, known: Sequence[Label], what: str, criterion: Criterion) ->
     found = speller(known)(typed)
     if found in known:
         return found
-    close = nearest(typed, [str(x) for x in known])
-    raise PlanError(
-        "label-not-declared",
-        what,
-        where=f'criterion "{criterion}"',
-        known=listed(known),
-        fix=f'did you mean "{close}"?' if close else "name one of them",
-    )
+    where, fix = f'criterion "{criterion}"', "name one of them"
+    raise unknown_choice(typed, known, what, code="label-not-declared", where=where, known=listed(known), fix=fix)
 
 
 def _by_value(criterion: Criterion, about: Subject, assessment: Assessment) -> Decision:

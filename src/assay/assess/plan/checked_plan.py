@@ -178,21 +178,19 @@ def _translated(error: ValidationError, document: dict[str, Any]) -> list[Proble
             close = nearest(str(given), choices)
             out.append(
                 Problem(
-                    path=path,
-                    what=f"{quoted(given)} is not a choice",
+                    path,
+                    f"{quoted(given)} is not a choice",
+                    f'did you mean "{close}"?' if close else None,
                     known=", ".join(choices),
-                    fix=f'did you mean "{close}"?' if close else None,
                 )
             )
         elif kind == "string_pattern_mismatch" and "[key]" in detail["loc"]:
-            out.append(
-                Problem(path=path, what="a name has letters, digits, - _ . and at most 64 characters", fix="rename it")
-            )
+            out.append(Problem(path, "a name has letters, digits, - _ . and at most 64 characters", "rename it"))
         elif kind == "missing":
             wanted = (*path, *detail["loc"][len(path) :])
-            out.append(Problem(path=wanted, what="is missing", fix="add it"))
+            out.append(Problem(wanted, "is missing", "add it"))
         else:
-            out.append(Problem(path=path, what=f"{_said(kind, context, str(detail['msg']))}, not {_shown(given)}"))
+            out.append(Problem(path, f"{_said(kind, context, str(detail['msg']))}, not {_shown(given)}"))
     return out
 
 
@@ -200,10 +198,10 @@ def _unknown_key(path: Path, known: list[str]) -> Problem:
     word = str(path[-1])
     close = nearest(word, known)
     return Problem(
-        path=path,
-        what=f"there is no key {quoted(word)} here",
+        path,
+        f"there is no key {quoted(word)} here",
+        f'did you mean "{close}"?' if close else "remove it",
         known=", ".join(known),
-        fix=f'did you mean "{close}"?' if close else "remove it",
     )
 
 

@@ -35,7 +35,7 @@ def _claims(document: Mapping[str, Any]) -> Iterator[Problem]:
             try:
                 measure = spoken_of(claim["measure"]).measure
             except AssayError as error:
-                yield Problem(path=(*path, "measure"), what=error.what, known=error.known, fix=error.fix)
+                yield Problem((*path, "measure"), error.what, error.fix, known=error.known)
         yield from _relation(claim, path, measure)
         yield from _named(document, claim, path)
 
@@ -44,15 +44,15 @@ def _relation(claim: Mapping[str, Any], path: Path, measure: Measure | None) -> 
     said = [name for name in RELATIONS if name in claim]
     if len(said) != 1:
         what = f"a claim says one of {', '.join(RELATIONS)}" + (f", not {' and '.join(said)}" if said else "")
-        yield Problem(path=(*path, said[1]) if len(said) > 1 else path, what=what, fix="keep one of them")
+        yield Problem((*path, said[1]) if len(said) > 1 else path, what, "keep one of them")
         return
     name, value = said[0], claim[said[0]]
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if "margin" in claim:
-            yield Problem(path=(*path, "margin"), what="a claim about a number has no margin", fix="leave it out")
+            yield Problem((*path, "margin"), "a claim about a number has no margin", "leave it out")
         if measure is not None and not measure.range[0] <= value <= measure.range[1]:
             what = f"{value:g} is outside what {measure.name} can be"
-            yield Problem(path=(*path, name), what=what, known=measure.range_shown)
+            yield Problem((*path, name), what, known=measure.range_shown)
     elif isinstance(value, str):
         yield from _to_a_model(name, claim.get("margin"), path, measure)
 
@@ -60,12 +60,12 @@ def _relation(claim: Mapping[str, Any], path: Path, measure: Measure | None) -> 
 def _to_a_model(name: str, margin: object, path: Path, measure: Measure | None) -> Iterator[Problem]:
     """What is wrong with a claim that holds one model against another."""
     if name == "equivalent_to" and not margin:
-        yield Problem(path=path, what="equivalence needs a margin above 0", fix="add margin = 0.02, for one")
+        yield Problem(path, "equivalence needs a margin above 0", "add margin = 0.02, for one")
     if measure is not None and measure.better is NEITHER and name != "equivalent_to":
         what = f"{measure.name} has no better side, so that no model is better or worse in it"
-        yield Problem(path=(*path, "measure"), what=what, fix="choose a measure with a direction")
+        yield Problem((*path, "measure"), what, "choose a measure with a direction")
     if measure is not None and isinstance(margin, (int, float)) and margin >= measure.range[1] - measure.range[0]:
-        yield Problem(path=(*path, "margin"), what=f"{margin:g} is not a margin of {measure.name}: everything fits it")
+        yield Problem((*path, "margin"), f"{margin:g} is not a margin of {measure.name}: everything fits it")
 
 
 def _named(document: Mapping[str, Any], claim: Mapping[str, Any], path: Path) -> Iterator[Problem]:
@@ -79,15 +79,15 @@ def _named(document: Mapping[str, Any], claim: Mapping[str, Any], path: Path) ->
         if name not in models:
             yield unknown((*path, key), "there is no model", name, models)
         elif name not in counted:
-            yield Problem(path=(*path, key), what=f"model {quoted(name)} has no predictions to count")
+            yield Problem((*path, key), f"model {quoted(name)} has no predictions to count")
         elif key != "model" and name == claim.get("model"):
-            yield Problem(path=(*path, key), what="a model is compared with itself", fix="name another model")
+            yield Problem((*path, key), "a model is compared with itself", "name another model")
     tests = [name for name, split in tables(document, "data") if split.get("role", name) == "test" and "path" in split]
     data = claim.get("data")
     if isinstance(data, str) and data not in tests:
         yield unknown((*path, "data"), "there is no test split", data, tests)
     elif data is None and len(tests) > 1:
-        yield Problem(path=path, what="there are several test splits, and the claim names none", known=", ".join(tests))
+        yield Problem(path, "there are several test splits, and the claim names none", known=", ".join(tests))
 
 
 def _references(document: Mapping[str, Any]) -> Iterator[Problem]:
@@ -103,15 +103,15 @@ def _references(document: Mapping[str, Any]) -> Iterator[Problem]:
             continue  # told where measures are looked at
     if relative and "against" not in metrics:
         yield Problem(
-            path=("metrics", "accept", relative[0]),
-            what="non-inferiority needs a reference",
-            fix='add against = "reference.json", the Record of the reference, to [metrics]',
+            ("metrics", "accept", relative[0]),
+            "non-inferiority needs a reference",
+            'add against = "reference.json", the Record of the reference, to [metrics]',
         )
     if "against" in metrics and not relative and isinstance(metrics.get("accept"), list):
         yield Problem(
-            path=("metrics", "against"),
-            what="no criterion is held against the reference",
-            fix='add "recall non-inferior margin 0.02" to accept, for one',
+            ("metrics", "against"),
+            "no criterion is held against the reference",
+            'add "recall non-inferior margin 0.02" to accept, for one',
         )
 
 
@@ -119,7 +119,5 @@ def _tests(document: Mapping[str, Any]) -> Iterator[Problem]:
     tests = table(document, "tests")
     if tests.get("override") is True and not tests.get("justification"):
         yield Problem(
-            path=("tests", "override"),
-            what="a test that is not admissible needs a reason",
-            fix="add justification = ... to [tests]",
+            ("tests", "override"), "a test that is not admissible needs a reason", "add justification = ... to [tests]"
         )

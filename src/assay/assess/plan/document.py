@@ -13,14 +13,14 @@ from assay.core.text import listed, nearest, quoted, visible
 ROLES: Final = ("train", "validation", "test")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong, and where."""
 
     path: Path
     what: str
-    known: str | None = None
     fix: str | None = None
+    known: str | None = None
     line: int = 1
 
     def said(self) -> str:
@@ -56,8 +56,8 @@ def unknown(path: Path, what: str, word: object, known: Iterable[object]) -> Pro
     names = [str(one) for one in known]
     close = nearest(str(word), names)
     return Problem(
-        path=path,
-        what=f"{what} {quoted(word)}",
+        path,
+        f"{what} {quoted(word)}",
+        f'did you mean "{visible(close)}"?' if close else None,
         known=listed(names, most=12) or "none",
-        fix=f'did you mean "{visible(close)}"?' if close else None,
     )

@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
 from pydantic import Field
 
-from assay.assess.plan.check_limits import Thresholds
 from assay.assess.plan.claim import Claim
 from assay.assess.plan.datasets import (
     Bias,
@@ -20,7 +19,6 @@ from assay.assess.plan.datasets import (
     Population,
     Split,
 )
-from assay.assess.plan.environment_fields import Cost, Environment
 from assay.assess.plan.field_types import (
     Column,
     Name,
@@ -35,7 +33,43 @@ from assay.assess.plan.field_types import (
     says,
     spelled,
 )
-from assay.assess.plan.model_fields import Model, Tuning
+from assay.assess.plan.model_fields import Cost, Environment, Model, Tuning
+
+
+class Thresholds(Section):
+    """Thresholds of the checks; all of them are printed with their results."""
+
+    imbalance_ratio: Annotated[float, Field(strict=True, ge=1)] = says(
+        "Largest over smallest class up to which classes count as balanced.", 1.5, default=1.5
+    )
+    prevalence: tuple[Share, Share] = says(
+        "Prevalences between which AUROC is trusted.", [0.2, 0.8], default=(0.2, 0.8)
+    )
+    alpha: Annotated[float, Field(strict=True, gt=0, lt=0.5)] = says("Level of the checks' tests.", 0.05, default=0.05)
+    association: Share = says("Cramér's V from which an association counts.", 0.1, default=0.1)
+    share_gap: Share = says("Difference of shares that counts.", 0.05, default=0.05)
+    excess: Share = says("Excess of a channel-only guess over chance that counts.", 0.05, default=0.05)
+    outside: Share = says(
+        "Share of test values outside the range of training from which it counts.", 0.01, default=0.01
+    )
+    proxy_auroc: Share = says(
+        "AUROC from which one feature alone is suspected to stand for the label.", 0.99, default=0.99
+    )
+    proxy_association: Share = says("Cramér's V from which it is.", 0.95, default=0.95)
+    stable: Share = says("Share of relabellings that must leave the conclusion as it is.", 0.95, default=0.95)
+    near: Share = says(
+        "Standard deviations up to which numbers nearly coincide; less where chance would bring such rows.",
+        0.001,
+        default=0.001,
+    )
+    similarity: Share = says("Share of their shingles that like texts have in common.", 0.8, default=0.8)
+    picture_distance: Annotated[int, Field(strict=True, ge=0, le=32)] = says(
+        "Bits of 64 in which like pictures differ at most.", 4, default=4
+    )
+    distance: Share = says(
+        "Gap between the distributions of a feature (Kolmogorov-Smirnov) that counts.", 0.1, default=0.1
+    )
+
 
 VERSION: Final = "1"
 Correction = Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"]

@@ -126,14 +126,12 @@ class _Walk:
         self._note(path, line)
         return path
 
-    def _key(self, end: str) -> list[str]:
+    def _key(self, *ends: str) -> list[str]:
         """Parts of a dotted key up to its end mark."""
         parts: list[str] = []
-        while (token := self._next()) is not None and token.text != end and token.kind != "line":
+        while (token := self._next()) is not None and token.text not in ends and token.kind != "line":
             if token.kind in ("word", "text"):
-                parts.append(_plain(token))
-                if len(parts) > DEEPEST:
-                    raise too_deep(token.line)
+                parts.append(token.text[1:-1] if token.kind == "text" else token.text)
         return parts
 
     def _note(self, path: Path, line: int, from_depth: int = 0) -> None:
@@ -152,8 +150,6 @@ class _Walk:
                 continue
             if token.text in ("[", "{") and token.kind == "mark":
                 stack.append((token.text, here, 0))
-                if len(stack) > DEEPEST:
-                    raise too_deep(token.line)
                 expects = token.text == "{"
                 here = (*here, 0) if token.text == "[" else here
             elif token.text in ("]", "}") and token.kind == "mark":
@@ -168,28 +164,15 @@ class _Walk:
             elif expects and token.kind in ("word", "text"):
                 base = stack[-1][1]
                 self.at -= 1
-                here = (*base, *self._inline_key())
+                here = (*base, *self._key("=", ":", ",", "}"))
                 self._note(here, token.line, from_depth=len(base))
                 expects = False
             else:
                 self.lines.setdefault(here, token.line)
 
-    def _inline_key(self) -> list[str]:
-        parts: list[str] = []
-        while (token := self._next()) is not None and token.text not in ("=", ":", ",", "}"):
-            if token.kind in ("word", "text"):
-                parts.append(_plain(token))
-                if len(parts) > DEEPEST:
-                    raise too_deep(token.line)
-        return parts
-
     def _skip_line(self) -> None:
         while self.at < len(self.tokens) and self.tokens[self.at].kind != "line":
             self.at += 1
-
-
-def _plain(token: Token) -> str:
-    return token.text[1:-1] if token.kind == "text" else token.text
 
 
 def too_deep(line: int) -> PlanError:

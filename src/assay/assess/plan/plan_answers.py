@@ -125,13 +125,9 @@ def _one(plan: LoadedPlan, path: str) -> Answer:
     given: list[str] = []
     lacking: list[str] = []
     for place, value in _places(plan, plan.document, path.split("."), ()):
-        (given if stated(value) or _empty_list(place, value) else lacking).append(".".join(place))
+        nothing_done = place[-1] == "preprocessing" and value == []  # elsewhere an empty list says nothing
+        (given if stated(value) or nothing_done else lacking).append(".".join(place))
     return Answer(path=path, given=tuple(given), lacking=tuple(lacking))
-
-
-def _empty_list(place: tuple[str, ...], value: object) -> bool:
-    """No preprocessing at all is an answer; elsewhere an empty list says nothing."""
-    return place[-1] == "preprocessing" and value == []
 
 
 def _places(

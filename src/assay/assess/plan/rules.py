@@ -57,16 +57,16 @@ def _splits(document: Mapping[str, Any]) -> Iterator[Problem]:
     for name, split in tables(document, "data"):
         if name not in ROLES and "role" not in split:
             yield Problem(
-                path=("data", name),
-                what="the role of this split is not stated",
+                ("data", name),
+                "the role of this split is not stated",
+                f'add role = "test" to [data.{name}]',
                 known=", ".join(ROLES),
-                fix=f'add role = "test" to [data.{name}]',
             )
         elif name in ROLES and split.get("role", name) != name:
             yield Problem(
-                path=("data", name, "role"),
-                what=f"a split called {quoted(name)} has the role {quoted(split['role'])}",
-                fix="rename the split, or leave the role out",
+                ("data", name, "role"),
+                f"a split called {quoted(name)} has the role {quoted(split['role'])}",
+                "rename the split, or leave the role out",
             )
 
 
@@ -87,7 +87,7 @@ def _whole(path: Path, shares: Mapping[str, Any], of: str) -> Iterator[Problem]:
     numbers = [one for one in shares.values() if isinstance(one, (int, float)) and not isinstance(one, bool)]
     if shares and len(numbers) == len(shares) and abs(math.fsum(numbers) - 1) > SUM_TOLERANCE:
         what = f"the shares sum to {math.fsum(numbers):.6g}, not to 1"
-        yield Problem(path=path, what=what, fix=f"state the share of every {of}")
+        yield Problem(path, what, f"state the share of every {of}")
 
 
 def _rising(path: Path, quantiles: Mapping[str, Any]) -> Iterator[Problem]:
@@ -97,9 +97,9 @@ def _rising(path: Path, quantiles: Mapping[str, Any]) -> Iterator[Problem]:
     except (TypeError, ValueError):
         below = {math.nan: 0.0}
     if not all(0 < share < 1 for share in below):
-        yield Problem(path=path, what="a quantile is not named by a share between 0 and 1", fix='write "0.5" = 54.0')
+        yield Problem(path, "a quantile is not named by a share between 0 and 1", 'write "0.5" = 54.0')
     elif any(low >= high for low, high in pairwise(below[share] for share in sorted(below))):
-        yield Problem(path=path, what="the quantiles do not rise with their shares", fix="correct their values")
+        yield Problem(path, "the quantiles do not rise with their shares", "correct their values")
 
 
 def _roles(document: Mapping[str, Any]) -> Iterator[Problem]:
@@ -124,7 +124,7 @@ def _roles(document: Mapping[str, Any]) -> Iterator[Problem]:
         before = taken.setdefault(column, (role, path))
         if before[1] != path:
             what = f"column {quoted(column)} is {before[0]} and {role} at once"
-            yield Problem(path=path, what=what, fix="give each role its own column")
+            yield Problem(path, what, "give each role its own column")
 
 
 def _classes(document: Mapping[str, Any]) -> Iterator[Problem]:
@@ -133,18 +133,18 @@ def _classes(document: Mapping[str, Any]) -> Iterator[Problem]:
     spelled = [str(one) for one in classes]
     for i, one in enumerate(spelled):
         if one in spelled[:i]:
-            yield Problem(path=("task", "classes", i), what=f"the class {quoted(classes[i])} stands twice")
+            yield Problem(("task", "classes", i), f"the class {quoted(classes[i])} stands twice")
     if classes and positive is not None and str(positive) not in spelled:
         yield unknown(("task", "positive"), "the positive class is not among the classes:", positive, spelled)
     distinct = len(set(spelled))
     if classes and ((kind == "binary" and distinct != 2) or (kind == "multiclass" and distinct < 3)):  # noqa: PLR2004
         yield Problem(
-            path=("task", "classes"),
-            what=f"a {kind} task does not have {distinct} classes",
+            ("task", "classes"),
+            f"a {kind} task does not have {distinct} classes",
             known="binary: 2; multiclass: 3 or more",
         )
     if kind in ("multiclass", "multilabel") and positive is not None:
-        yield Problem(path=("task", "positive"), what=f"a {kind} task has no positive class", fix="leave it out")
+        yield Problem(("task", "positive"), f"a {kind} task has no positive class", "leave it out")
 
 
 def _task_type(document: Mapping[str, Any]) -> Iterator[Problem]:
@@ -157,20 +157,18 @@ def _task_type(document: Mapping[str, Any]) -> Iterator[Problem]:
         yield unknown(("task", "type"), "there is no task", kind, known)
     elif kind in KINDS and (given := [key for key in ("given", "options") if key in table(document, "task")]):
         what = f"a {kind} task states columns and models in their own sections"
-        yield Problem(path=("task", given[0]), what=what, fix="use columns.truth and models.NAME.predicted")
+        yield Problem(("task", given[0]), what, "use columns.truth and models.NAME.predicted")
 
 
-def _registry_of(document: Mapping[str, Any]) -> Registry[Measure] | None:
-    """The measures of a task other than classification; None for classification."""
+def _registry_of(document: Mapping[str, Any]) -> Registry[Measure]:
+    """The measures of the task; those of classification where none is stated, or none that exists."""
     kind = table(document, "task").get("type")
-    if not isinstance(kind, str) or kind in KINDS or kind not in set(task_names()):
-        return None
-    return cast("Registry[Measure]", find_task(kind).registry)
+    known = kind if isinstance(kind, str) and kind in set(task_names()) else "classification"
+    return cast("Registry[Measure]", find_task(known).registry)
 
 
 def _measures(document: Mapping[str, Any]) -> Iterator[Problem]:
     from assay.assess.decide.criteria import criterion
-    from assay.tasks.classification.settings import chosen
     from assay.tasks.task_settings import choose_measures
 
     registry = _registry_of(document)
@@ -188,12 +186,9 @@ def _measures(document: Mapping[str, Any]) -> Iterator[Problem]:
         if not isinstance(name, str):
             continue
         try:
-            if registry is not None:
-                criterion(name, registry) if path[1] == "accept" else choose_measures(name, registry)
-            else:
-                criterion(name) if path[1] == "accept" else chosen(name)
+            criterion(name, registry) if path[1] == "accept" else choose_measures(name, registry)
         except AssayError as error:
-            yield Problem(path=path, what=error.what, known=error.known, fix=error.fix)
+            yield Problem(path, error.what, error.fix, known=error.known)
 
 
 def _costs(document: Mapping[str, Any]) -> Iterator[Problem]:
@@ -209,7 +204,7 @@ def _costs(document: Mapping[str, Any]) -> Iterator[Problem]:
         if found is not None and classes:
             found.fitted(classes)
     except AssayError as error:
-        yield Problem(path=("metrics", "costs"), what=error.what, known=error.known, fix=error.fix)
+        yield Problem(("metrics", "costs"), error.what, error.fix, known=error.known)
     for i, name in enumerate(items(metrics.get("measures"))):
         try:
             for entry in chosen(name) or () if isinstance(name, str) and not stated else ():
@@ -217,7 +212,7 @@ def _costs(document: Mapping[str, Any]) -> Iterator[Problem]:
         except AssayError as error:
             if error.code == "measure-needs":
                 fix = "state them: [metrics.costs.TRUTH] PREDICTED = 5"
-                yield Problem(path=("metrics", "measures", i), what=error.what, fix=fix)
+                yield Problem(("metrics", "measures", i), error.what, fix)
 
 
 def _tests(document: Mapping[str, Any]) -> Iterator[Problem]:
@@ -228,10 +223,10 @@ def _tests(document: Mapping[str, Any]) -> Iterator[Problem]:
         if isinstance(name, str) and name not in known:
             close = nearest(name, known)
             yield Problem(
-                path=("tests", "chosen", i),
-                what=f"there is no test {quoted(name)}",
+                ("tests", "chosen", i),
+                f"there is no test {quoted(name)}",
+                f'did you mean "{visible(close)}"?' if close else None,
                 known="`assay tests` lists them",
-                fix=f'did you mean "{visible(close)}"?' if close else None,
             )
 
 
@@ -240,29 +235,27 @@ def _contradictions(document: Mapping[str, Any]) -> Iterator[Problem]:
     for section, first_key, other in pairs:
         held = table(document, section)
         if held.get(first_key) and held.get(other):
-            yield Problem(
-                path=(section, other), what=f'"{first_key}" and "{other}" contradict each other', fix="keep one of them"
-            )
+            yield Problem((section, other), f'"{first_key}" and "{other}" contradict each other', "keep one of them")
     for family, channel in tables(document, "channels"):
         if "column" in channel and "constant" in channel:
             yield Problem(
-                path=("channels", family),
-                what='a channel that has a column is not constant: "column" and "constant" contradict each other',
-                fix="keep one of them",
+                ("channels", family),
+                'a channel that has a column is not constant: "column" and "constant" contradict each other',
+                "keep one of them",
             )
     yield from _thresholds(document)
     yield from _joined(document)
     truth = table(document, "ground_truth")
     if ("annotations" in truth) != ("annotators" in truth):
         there, lacking = ("annotations", "annotators") if "annotations" in truth else ("annotators", "annotations")
-        yield Problem(path=("ground_truth", there), what=f'"{there}" needs "{lacking}" beside it')
+        yield Problem(("ground_truth", there), f'"{there}" needs "{lacking}" beside it')
     tuned = table(document, "tuning").get("data")
     split = table(document, "data").get(tuned) if isinstance(tuned, str) else None
     if isinstance(split, dict) and split.get("role", tuned) == "test":
         yield Problem(
-            path=("tuning", "data"),
-            what="choices were made on test data",
-            fix="name the split they were made on; the standard allows none of the test data here (5.3.10)",
+            ("tuning", "data"),
+            "choices were made on test data",
+            "name the split they were made on; the standard allows none of the test data here (5.3.10)",
         )
 
 
@@ -270,36 +263,32 @@ def _thresholds(document: Mapping[str, Any]) -> Iterator[Problem]:
     for name, model in tables(document, "models"):
         if ("threshold_rule" in model) != ("threshold_from" in model):
             there = "threshold_rule" if "threshold_rule" in model else "threshold_from"
-            yield Problem(
-                path=("models", name, there), what="a rule needs the split it chooses on, and the split a rule"
-            )
+            yield Problem(("models", name, there), "a rule needs the split it chooses on, and the split a rule")
         for other in ("threshold_rule", "predicted"):
             if "threshold" in model and other in model:
                 yield Problem(
-                    path=("models", name, "threshold"),
-                    what=f'"threshold" and "{other}" contradict each other',
-                    fix="keep one of them",
+                    ("models", name, "threshold"),
+                    f'"threshold" and "{other}" contradict each other',
+                    "keep one of them",
                 )
         if SCORED & set(model) and "score" not in model:
-            yield Problem(path=("models", name), what="a threshold and a kind of scores need a score column")
+            yield Problem(("models", name), "a threshold and a kind of scores need a score column")
         split = table(document, "data").get(model.get("threshold_from", ""))
         if isinstance(split, dict) and split.get("role", model["threshold_from"]) == "test":
             yield Problem(
-                path=("models", name, "threshold_from"),
-                what="the threshold is chosen on test data",
-                fix="name a validation split",
+                ("models", name, "threshold_from"), "the threshold is chosen on test data", "name a validation split"
             )
 
 
 def _joined(document: Mapping[str, Any]) -> Iterator[Problem]:
     for name, model in tables(document, "models"):
         if model.get("joined") is True and "predictions" not in model:
-            yield Problem(path=("models", name, "joined"), what="nothing is joined without a file of its predictions")
+            yield Problem(("models", name, "joined"), "nothing is joined without a file of its predictions")
         elif model.get("joined") is True and "id" not in table(document, "columns"):
-            yield Problem(path=("models", name, "joined"), what="rows are joined by columns.id, which is not stated")
+            yield Problem(("models", name, "joined"), "rows are joined by columns.id, which is not stated")
     for name, split in tables(document, "data"):
         if "table" in split and "query" in split:
-            yield Problem(path=("data", name, "query"), what='"table" and "query" contradict each other')
+            yield Problem(("data", name, "query"), '"table" and "query" contradict each other')
 
 
 def _names(document: Mapping[str, Any]) -> Iterator[Problem]:
@@ -327,7 +316,7 @@ def _lacking(document: Mapping[str, Any]) -> Iterator[Problem]:
     for name in table(document, "not_applicable"):
         if name not in may and name in row_ids():
             what = f"{name} applies to every assessment"
-            yield Problem(path=("not_applicable", name), what=what, fix="state what it asks for; or leave it open")
+            yield Problem(("not_applicable", name), what, "state what it asks for; or leave it open")
         elif name not in may:
             yield unknown(("not_applicable", name), "nothing that may be lacking is called", name, may)
 
@@ -339,20 +328,20 @@ def _command(document: Mapping[str, Any]) -> Iterator[Problem]:
     if not command and not loads:
         return
     if command and loads:
-        yield Problem(path=("run", key), what="answers come from a command or from model files", fix="leave one out")
+        yield Problem(("run", key), "answers come from a command or from model files", "leave one out")
     if "id" not in table(document, "columns"):
-        yield Problem(path=("run", key), what="answers are matched by columns.id, which is not stated")
+        yield Problem(("run", key), "answers are matched by columns.id, which is not stated")
     for word in ("{inputs}", "{predictions}"):
         if command and not any(isinstance(part, str) and word in part for part in command):
-            yield Problem(path=("run", key), what=f"the command is not given {word}", fix=f'add "{word}"')
+            yield Problem(("run", key), f"the command is not given {word}", f'add "{word}"')
     for name, model in tables(document, "models"):
         asked = loads and model.get("kind", "model") == "model" and "predictions" not in model
         if asked and not str(model.get("artefact", "")).lower().endswith(EXTENSIONS):
             path = ("models", name, *(["artefact"] if "artefact" in model else []))
-            yield Problem(path=path, what="run.artefacts needs a file of the model", known=", ".join(EXTENSIONS))
+            yield Problem(path, "run.artefacts needs a file of the model", known=", ".join(EXTENSIONS))
         if "threshold_from" in model and "predictions" not in model:
             what = "a threshold cannot be chosen on rows that the command does not answer"
-            yield Problem(path=("models", name, "threshold_from"), what=what, fix="state threshold")
+            yield Problem(("models", name, "threshold_from"), what, "state threshold")
 
 
 def _files(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
@@ -372,13 +361,13 @@ def _file(path: Path, place: str, folder: FilePath) -> Iterator[Problem]:
     if is_server(place) and path[0] == "data":
         user = place.partition("//")[2].partition("@")[0] if "@" in place else ""
         if ":" in user or "password=" in place.lower():
-            yield Problem(path=path, what="a password stands in the plan", fix="leave it out: PGPASSWORD or ~/.pgpass")
+            yield Problem(path, "a password stands in the plan", "leave it out: PGPASSWORD or ~/.pgpass")
         return
     if FilePath(place).is_absolute() or ".." in FilePath(place).parts or "\0" in place or "://" in place:
         yield Problem(
-            path=path,
-            what=f"{quoted(place)} does not lie in the folder of the plan",
-            fix="put the file beside the plan and name it from there",
+            path,
+            f"{quoted(place)} does not lie in the folder of the plan",
+            "put the file beside the plan and name it from there",
         )
         return
     rows = path[0] == "data" or path[-1] == "predictions" or "predictions" in path
@@ -386,9 +375,9 @@ def _file(path: Path, place: str, folder: FilePath) -> Iterator[Problem]:
     if not several and not (folder / place).is_file():
         near = nearest(place, _beside(folder))
         yield Problem(
-            path=path,
-            what=f"there is no file {quoted(place)}",
-            fix=f'did you mean "{visible(near)}"?' if near else "name a file from the folder of the plan",
+            path,
+            f"there is no file {quoted(place)}",
+            f'did you mean "{visible(near)}"?' if near else "name a file from the folder of the plan",
         )
 
 

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the parts of a Record agree with each other: row accounting, cells and rows, verdicts and their evidence."""
+"""Whether the parts of a Record agree with each other: row accounting, cells and rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from assay.assess.conformity.statement import DEVIATING, LOOKED, OUTSIDE, combined, why
 from assay.assess.record.record import Record
 from assay.core.errors import AssayError
 from assay.core.text import visible
@@ -128,63 +127,6 @@ def _columns(tally: Mapping[str, Any], path: str) -> Iterator[Mismatch]:
         held = int(column.count.sum())
         if held > tally["rows"] or (held < tally["rows"] and not tally["weighted"]):  # rows of no weight have no score
             yield Mismatch(path=f"{path}.columns[{place}]", stored=held, recomputed=tally["rows"], why=OTHER_ROWS)
-
-
-def judged(conformity: Mapping[str, Any]) -> Iterator[Mismatch]:
-    """Verdicts that do not follow from their evidence, and an overall state that does not follow from the verdicts."""
-    rows = conformity.get("rows", [])
-    if not rows:
-        return
-    for i, row in enumerate([*rows, *conformity.get("supplement", [])]):
-        verdict = combined([(one["kind"], one["verdict"]) for one in row["evidence"]])
-        if verdict != row["verdict"]:
-            path = f"conformity.rows[{i}].verdict"
-            yield Mismatch(path=path, stored=row["verdict"], recomputed=verdict, why="the verdict of its evidence")
-        said = why([(one["verdict"], one["says"]) for one in row["evidence"]], row["verdict"])
-        if said != row["says"]:
-            path = f"conformity.rows[{i}].says"
-            yield Mismatch(path=path, stored=row["says"], recomputed=said, why="the sentences of its evidence")
-    overall = OUTSIDE if conformity.get("by_analogy") else _overall([row for row in rows if row["strength"] == "shall"])
-    deviating = [row["id"] for row in rows if row["verdict"] == "fail" and row["strength"] in DEVIATING]
-    counts = {name: sum(row["verdict"] == name for row in rows) for name in conformity["counts"]}
-    for name, known in (("overall", overall), ("deviations", deviating), ("counts", counts)):
-        if conformity[name] != known:
-            yield Mismatch(path=f"conformity.{name}", stored=conformity[name], recomputed=known, why="by the rows")
-
-
-def _overall(shall: Sequence[Mapping[str, Any]]) -> str:
-    """The state that follows from the rows that shall be met."""
-    verdicts = {row["verdict"] if not row["answer"] else row["verdict"].replace("suspect", "declared") for row in shall}
-    if "fail" in verdicts:
-        return "non-conforming"
-    if verdicts & {"no-evidence", "suspect"} or not shall:
-        return "conformity not demonstrated"
-    return "conforming by declaration" if "declared" in verdicts else "conforming"
-
-
-def supported(conformity: Mapping[str, Any], controls: Sequence[Mapping[str, Any]]) -> Iterator[Mismatch]:
-    """Checks that a row rests on and that the controls tell otherwise, or not at all."""
-    rows = [*conformity.get("rows", []), *conformity.get("supplement", [])]
-    known = {control["check"] + (f":{control['part']}" if control["part"] else ""): control for control in controls}
-    for i, row in enumerate(rows):
-        for j, part in enumerate(row["evidence"]):
-            control = known.get(part["name"])
-            if part["kind"] != "check" or (control is None and part["verdict"] == "no-evidence"):
-                continue
-            path = f"conformity.rows[{i}].evidence[{j}]"
-            if control is None:
-                yield Mismatch(path=path, stored=part["verdict"], recomputed=None, why="there is no such control")
-            elif part["says"] != control["says"]:
-                yield Mismatch(
-                    path=f"{path}.says", stored=part["says"], recomputed=control["says"], why="by the control"
-                )
-            elif part["verdict"] not in (
-                control["verdict"],
-                "pass" if control["verdict"] in LOOKED else control["verdict"],
-            ):
-                yield Mismatch(
-                    path=f"{path}.verdict", stored=part["verdict"], recomputed=control["verdict"], why="by the control"
-                )
 
 
 def _shown(value: object) -> str:

@@ -42,7 +42,7 @@ def fingerprint(salt: str) -> dict[str, Any]:
         "boot": _hashed(_read("/proc/sys/kernel/random/boot_id"), salt),
         "host": _hashed(platform.node(), salt),
         "machine": platform.machine(),
-        "processor": _processor(),
+        "processor": _cpu_lines("model name") or platform.processor() or None,
         "processor_features": _features(),
         "processors": os.cpu_count(),
         "memory": _memory(),
@@ -56,7 +56,7 @@ def fingerprint(salt: str) -> dict[str, Any]:
         "packages_digest": digest(versions),
         "package_hashes": {name: held for name, (_, held) in packages.items()},
         "linear_algebra": _linear_algebra(),
-        "usable_processors": _usable(),
+        "usable_processors": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
         "thread_pools": _thread_pools(),
         "settings": {name: os.environ[name] for name in SETTINGS if name in os.environ},
         "locale": locale.setlocale(locale.LC_ALL, None),
@@ -98,10 +98,6 @@ def _cpu_lines(key: str) -> str | None:
     return next((line.partition(":")[2].strip() for line in text.splitlines() if line.startswith(key)), None)
 
 
-def _processor() -> str | None:
-    return _cpu_lines("model name") or platform.processor() or None
-
-
 def _features() -> str | None:
     """A digest of the instruction sets the processor offers."""
     flags = _cpu_lines("flags") or _cpu_lines("Features")
@@ -124,10 +120,6 @@ def _accelerators() -> list[str]:
         devices.append(model)
     devices += [one.name for one in sorted(Path("/dev").glob("kfd"))]
     return devices + [one.name for one in sorted(Path("/dev/accel").glob("*"))]
-
-
-def _usable() -> int | None:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
 
 
 def _thread_pools() -> dict[str, int] | None:

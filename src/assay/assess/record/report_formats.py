@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.assess.record.record import Record
-from assay.core.errors import PlanError
-from assay.core.text import nearest, visible
+from assay.core.errors import PlanError, unknown_choice
+from assay.core.text import visible
 from assay.rows.temporary_files import write_whole
 
 RENDERERS: dict[str, Callable[[Record], str]] = {}
@@ -40,13 +40,7 @@ def kind_of(path: str | os.PathLike[str], kind: str | None = None) -> str:
     if kind is not None:
         report_kind = next((name for name in (kind, f".{kind}") if name in renderers and "/" not in name), None)
         if report_kind is None:
-            close = nearest(kind, kinds())
-            raise PlanError(
-                "option-unknown",
-                f'no report is of the kind "{visible(kind)}"',
-                known=", ".join(kinds()),
-                fix=f'did you mean "{close}"?' if close else "choose one of them",
-            )
+            raise unknown_choice(kind, kinds(), f'no report is of the kind "{visible(kind)}"')
         return report_kind
     name = Path(path).name.lower()
     endings = [name[i:] for i, letter in enumerate(name) if letter == "."]

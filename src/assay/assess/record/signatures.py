@@ -231,12 +231,8 @@ def _wrong(place: Path, what: str, known: str | None = None) -> RecordError:
 def _read(path: str | os.PathLike[str], what: str) -> bytes:
     try:
         if Path(path).stat().st_size > LARGEST:
-            raise PlanError(
-                "key-unreadable",
-                f"{visible(path)} is larger than {what} can be",
-                where=visible(path),
-                fix="give the file that `assay key new` or `assay sign` wrote",
-            )
+            wrong = f"{visible(path)} is larger than {what} can be"
+            raise _unfit(path, wrong, "give the file that `assay key new` or `assay sign` wrote")
         return Path(path).read_bytes()
     except OSError as error:
         raise PlanError(
@@ -252,18 +248,15 @@ def _private(path: str | os.PathLike[str], passphrase: str | None) -> Ed25519Pri
     try:
         private_key = load_pem_private_key(text, None if passphrase is None else passphrase.encode())
     except TypeError as error:
-        hidden = passphrase is None
-        raise PlanError(
-            "key-unreadable",
-            "the key has a passphrase" if hidden else "the key has no passphrase",
-            where=visible(path),
-            fix="state it in ASSAY_KEY_PASSPHRASE, or at a terminal" if hidden else "leave it out",
-        ) from error
+        if passphrase is None:
+            fix = "state it in ASSAY_KEY_PASSPHRASE, or at a terminal"
+            raise _unfit(path, "the key has a passphrase", fix) from error
+        raise _unfit(path, "the key has no passphrase", "leave it out") from error
     except ValueError as error:
         what = "the passphrase is wrong, or the file is no key" if passphrase else "the file is no private key in PEM"
-        raise PlanError("key-unreadable", what, where=visible(path), fix="assay key new -o KEY makes one") from error
+        raise _unfit(path, what, "assay key new -o KEY makes one") from error
     if not isinstance(private_key, ed25519.Ed25519PrivateKey):
-        raise _other(path)
+        raise _unfit(path, "the key is not of the kind Ed25519", "assay key new -o KEY")
     return cast("Ed25519PrivateKey", private_key)
 
 
@@ -275,22 +268,15 @@ def _public(path: str | os.PathLike[str]) -> Ed25519PublicKey:
     try:
         public_key = load_pem_public_key(text)
     except ValueError as error:
-        private = b"PRIVATE KEY" in text
-        raise PlanError(
-            "key-unreadable",
-            "this is the private key" if private else "the file is no public key in PEM",
-            where=visible(path),
-            fix="give the public one, KEY.pub",
-        ) from error
+        what = "this is the private key" if b"PRIVATE KEY" in text else "the file is no public key in PEM"
+        raise _unfit(path, what, "give the public one, KEY.pub") from error
     if not isinstance(public_key, ed25519.Ed25519PublicKey):
-        raise _other(path)
+        raise _unfit(path, "the key is not of the kind Ed25519", "assay key new -o KEY")
     return cast("Ed25519PublicKey", public_key)
 
 
-def _other(path: str | os.PathLike[str]) -> PlanError:
-    return PlanError(
-        "key-unreadable", "the key is not of the kind Ed25519", where=visible(path), fix="assay key new -o KEY"
-    )
+def _unfit(path: str | os.PathLike[str], what: str, fix: str) -> PlanError:
+    return PlanError("key-unreadable", what, where=visible(path), fix=fix)
 
 
 def _keyid(public: Ed25519PublicKey) -> str:

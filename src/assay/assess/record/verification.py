@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
+from assay.assess.compare.comparison import ByChannel
+from assay.assess.decide.plan_results import comparison_digest
 from assay.assess.environment import environment
-from assay.assess.record.consistency_checks import BROKEN, DIGEST, Mismatch, accounted, judged, supported
-from assay.assess.record.embedded_comparisons import referred
+from assay.assess.record.consistency_checks import BROKEN, DIGEST, Mismatch, accounted
 from assay.assess.record.record import EVIDENCE, Record, content_digest
-from assay.assess.record.renewed_judgement import rejudged
 from assay.assess.record.rounded_values import check_points, check_value, rounds_scores
 from assay.core.errors import AssayError
 from assay.core.text import visible
@@ -50,6 +50,7 @@ WORDS: Final = (
     "title",
     "chosen",
     "asks",
+    "says",
 )
 """Sentences, which another build of this program may put otherwise; the digest of the whole answers for them then."""
 DIGITS: Final = 1e-12
@@ -99,7 +100,7 @@ def verify(record: Record) -> Verification:
     >>> verify(assess(truth=[1, 0, 1], predicted=[1, 0, 0]).record).holds
     True
     """
-    mismatches = list(chain(_digests(record), accounted(record), _conformity(record)))
+    mismatches = list(chain(_digests(record), accounted(record)))
     if (version := _other_version(record)) is not None:
         unchecked = (f"all numbers: assay {visible(version)} made this Record, and only that version recomputes it",)
         return Verification(mismatches=tuple(mismatches), unchecked=unchecked, made_by=version)
@@ -109,7 +110,6 @@ def verify(record: Record) -> Verification:
 def _recomputed(record: Record, mismatches: list[Mismatch]) -> Verification:
     """Compare every number with the one that its tallies give now."""
     checked: dict[str, int] = {}
-    unchecked: list[str] = []
     try:
         again = _rebuilt(record)
     except BROKEN as error:
@@ -134,30 +134,23 @@ def _recomputed(record: Record, mismatches: list[Mismatch]) -> Verification:
         mismatches += checker.compared(stored, recomputed, path)
         part = path.partition("[")[0]
         checked[part] = checked.get(part, 0) + checker.values
-    return Verification(mismatches=tuple(mismatches), checked=checked, unchecked=tuple(unchecked))
+    return Verification(mismatches=tuple(mismatches), checked=checked)
 
 
 def _judged_again(record: Record) -> Iterator[tuple[str, object, object]]:
+    """The conformity statement as stored, and as the plan, the controls and the results of the Record give it."""
     try:
         if record.get("conformity", {}).get("rows"):
-            yield "conformity", *rejudged(record)
+            from assay.assess.conformity.statement import rejudged
+
+            yield "conformity", record["conformity"], rejudged(record).to_json()
     except BROKEN as error:
         yield "conformity", "as stored", f"cannot be judged again: {visible(error)}"
 
 
 def first_mismatch(record: Record) -> Mismatch | None:
     """The first mismatch, found as quickly as may be; None where there is none."""
-    quick = chain(_digests(record), accounted(record), _conformity(record))
-    return next(quick, None) or next(iter(verify(record).mismatches), None)
-
-
-def _conformity(record: Record) -> Iterator[Mismatch]:
-    try:
-        if "conformity" in record:
-            yield from judged(record["conformity"])
-            yield from supported(record["conformity"], record.get("controls", []))
-    except BROKEN as error:
-        yield Mismatch(path="conformity", stored=None, recomputed=None, why=f"cannot be read: {visible(error)}")
+    return next(chain(_digests(record), accounted(record)), None) or next(iter(verify(record).mismatches), None)
 
 
 def _digests(record: Record) -> Iterator[Mismatch]:
@@ -293,3 +286,46 @@ class _Comparing:
         if not (isinstance(stored, float) and isinstance(again, float)):
             return False
         return math.isclose(stored, again, rel_tol=self._digits, abs_tol=within)
+
+
+def referred(record: Mapping[str, Any]) -> Iterator[tuple[str, object, object]]:
+    """Path, what a control says of a comparison, and what it should be, by the one in this Record or by its tallies."""
+    plan = record.get("plan")
+    own = plan.get("split") if isinstance(plan, Mapping) else None
+    for path, split, facts in _told(record):
+        if isinstance(facts.get("comparison"), str) and split == own:
+            yield f"{path}.comparison", facts["comparison"], _known(record)
+        channels = facts.get("by_channel")
+        for channel, stored in channels.items() if isinstance(channels, Mapping) else ():
+            if isinstance(stored, Mapping):
+                yield f"{path}.by_channel.{visible(channel)}.findings", stored.get("findings"), _again(stored)
+
+
+def _told(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Path, split and facts of everything a control tells of a split."""
+    controls = record.get("controls")
+    for i, one in enumerate(controls if isinstance(controls, list) else ()):
+        facts = one.get("facts") if isinstance(one, Mapping) else None
+        for split, told in facts.items() if isinstance(facts, Mapping) else ():
+            if isinstance(told, Mapping):
+                yield f"controls[{i}].facts.{visible(split)}", split, told
+
+
+def _known(record: Mapping[str, Any]) -> str:
+    try:
+        parts = record["comparisons"][0]
+        size = sum(one["findings"] for one in parts["answers"])
+        return comparison_digest(parts, record["findings"][:size])
+    except BROKEN as error:
+        return f"no comparison that can be read: {_said(error)}"
+
+
+def _again(stored: Mapping[str, Any]) -> object:
+    try:
+        return [one.to_json() for one in ByChannel.from_json(stored).answer.findings]
+    except BROKEN as error:
+        return f"cannot be computed again: {_said(error)}"
+
+
+def _said(error: Exception) -> str:
+    return visible(error.what if isinstance(error, AssayError) else f"{type(error).__name__}: {error}")

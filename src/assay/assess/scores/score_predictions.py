@@ -18,7 +18,6 @@ from assay.core.typed_labels import speller
 from assay.rows.label_types import Classes, classes, kind_of
 from assay.rows.logits import Link, as_chances, log_odds
 from assay.rows.score_columns import (
-    Kind,
     MissingScore,
     ScoreColumns,
     demand_kind,
@@ -27,7 +26,7 @@ from assay.rows.score_columns import (
 )
 from assay.rows.scored_source import Rescaled, by_largest, by_threshold, ranked_last, renormalised, sound
 from assay.rows.source import FrameSource, Roles, Source
-from assay.tally.by_group import MISSING
+from assay.tally.by_group import MISSING, free_name
 from assay.tally.labels.array_counts import count
 from assay.tally.labels.label_cells import Cells, Counted
 from assay.tally.scores.row_probabilities import RowScores
@@ -97,15 +96,12 @@ class Decided:
     """The class of each score column; None for the one of the positive class."""
     notes: tuple[str, ...]
     decided: str | None
-    kind: Kind
-    exact: int
+    asked: Asked
     thresholds: tuple[Threshold, ...] = ()
     last: int | None = None
     """Rows without a score that were ranked below all others, where that was asked for."""
     rescaled: Rescaled | None = None
     """Rows whose probabilities were divided by their sum, where that was asked for."""
-    link: Link | None = None
-    """How logits became probabilities, where the scores are stated to be such."""
     chosen_on: Scores | None = None
     """The scores that a threshold was chosen on, where those are of other rows."""
 
@@ -118,16 +114,6 @@ def demand_scores(columns: ScoreColumns | None, settings: ScoreSettings, thresho
         if columns is None and given is not None:
             raise PlanError(
                 "role-missing", f"{name} is given, but no scores are", where="score", fix="give score=... (--score)"
-            )
-    numbers = [*operating_points, *([threshold] if isinstance(threshold, (int, float)) else [])]
-    for number in numbers:
-        if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number):
-            raise PlanError(
-                "option-unknown",
-                f"{visible(repr(number))} is not a threshold",
-                where="threshold",
-                known="a finite number, or a rule",
-                fix="give a number such as 0.5",
             )
     if threshold_from is not None and not (threshold is None or isinstance(threshold, str)):
         raise PlanError(
@@ -206,16 +192,7 @@ def _chosen(decided: Decided, asked: Asked, text: str) -> tuple[Threshold, Score
             fix='complete the labels, or leave these rows out: missing="drop" (--missing drop)',
         )
     asked = asked.matched(cast("set[Label]", truth - {None}))
-    settled = classes(
-        truth=cast("set[Label]", truth - {None}),
-        predicted=set(),
-        declared=decided.labels,
-        positive=asked.positive,
-        unknown="error",
-        where=decided.source.where,
-        locate=decided.source.locate,
-    )
-    demand_two(settled)
+    settled = _two_classes(cast("set[Label]", truth - {None}), decided.labels, asked, decided.source)
     scores = tallied(decided, settled)[0].whole
     found_by_rule = rule(text)(scores.one_vs_rest(cast("Label", settled.positive)))
     place = visible(
@@ -261,11 +238,9 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
         score_labels=labels,
         notes=(tied,) if ties else (),
         decided=how,
-        kind=asked.settings.kind,
-        exact=asked.settings.exact_scores,
+        asked=asked,
         last=last,
         rescaled=rescaled,
-        link=asked.link,
     )
 
 
@@ -291,17 +266,18 @@ def _called(
     """The labels that stand for the codes of predictions made of scores."""
     if how == "largest":
         return cast("tuple[Label, ...]", labels)
-    settled = classes(
-        truth=truth,
-        predicted=set(),
-        declared=asked.declared if asked.declared is not None else labels,
-        positive=asked.positive,
-        unknown="error",
-        where=source.where,
-        locate=source.locate,
-    )
-    demand_two(settled)
+    settled = _two_classes(truth, asked.declared if asked.declared is not None else labels, asked, source)
     return next(x for x in settled.labels if x != settled.positive), cast("Label", settled.positive)
+
+
+def _two_classes(truth: set[Label], declared: Sequence[Label] | None, asked: Asked, source: Source) -> Classes:
+    """The classes of some rows that have no predictions, which must be two."""
+    settled = classes(
+        truth=truth, predicted=set(), declared=declared, positive=asked.positive, unknown="error",
+        where=source.where, locate=source.locate,
+    )  # fmt: skip
+    demand_two(settled)
+    return settled
 
 
 def demand_two(settled: Classes) -> None:
@@ -352,36 +328,33 @@ def tallied(decided: Decided, settled: Classes) -> tuple[ScorePart, dict[str, di
             scored=settled.labels,
             columns=tuple(places[label] for label in settled.labels),
         )
-    wanted = replace(wanted, probability=decided.kind == "probability", exact=decided.exact)
+    asked = decided.asked
+    wanted = replace(wanted, probability=asked.settings.kind == "probability", exact=asked.settings.exact_scores)
     tallies = count_scores(decided.source, wanted)
     if decided.chosen_on is not None and decided.chosen_on == tallies.whole:
         what = "the threshold was chosen on the very rows that are assessed: truth and scores are the same"
         raise _optimistic(what)
     part = ScorePart(
-        kind=decided.kind,
+        kind=asked.settings.kind,
         whole=tallies.whole,
         ranks=count_ranks(decided.source, wanted) if decided.score_labels is not None else None,
-        by_row=_by_row(decided, wanted)
-        if (wanted.probability or decided.link is not None) and settled.positive is None
-        else None,
+        by_row=_by_row(decided, wanted) if settled.positive is None else None,
         thresholds=decided.thresholds,
         decided=decided.decided,
         stored=decided.source.stored,
         last=decided.last,
         rescaled=decided.rescaled,
-        link=decided.link,
+        link=asked.link,
     )
     groups: dict[str, dict[Label, ScorePart]] = {}
     for name, levels in tallies.by_factor.items():
-        missing = MISSING
-        while missing in levels:  # somebody's own level may be called so
-            missing = f"({missing})"
+        missing = free_name(MISSING, levels)
         groups[name] = {missing if level is None else level: part.level(tally) for level, tally in levels.items()}
     return part, groups
 
 
-def _by_row(decided: Decided, wanted: Wanted) -> RowScores:
-    """What the probabilities of each row say together."""
-    if decided.link is None:
-        return count_row_scores(decided.source, wanted)
+def _by_row(decided: Decided, wanted: Wanted) -> RowScores | None:
+    """What the probabilities of each row say together, where there are some."""
+    if decided.asked.link is None:
+        return count_row_scores(decided.source, wanted) if wanted.probability else None
     return count_row_scores(as_chances(decided.source), replace(wanted, probability=True))

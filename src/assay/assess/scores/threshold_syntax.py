@@ -11,8 +11,8 @@ from functools import partial
 from numbers import Real
 from typing import Final, TypeAlias
 
-from assay.core.errors import PlanError
-from assay.core.text import nearest, visible
+from assay.core.errors import PlanError, unknown_choice
+from assay.core.text import visible
 from assay.rows.score_columns import EXACT
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures import threshold_rules
@@ -48,22 +48,10 @@ def rule(text: str) -> Rule:
     if match := _COST.fullmatch(plain):
         return partial(threshold_rules.cost_ratio, cost_fp=float(match[1]), cost_fn=float(match[2]))
     if match := _TARGET.fullmatch(plain):
-        name, share = match[1], float(match[2])
-        chooses: dict[str, Rule] = {
-            "recall": partial(threshold_rules.target_recall, recall=share),
-            "specificity": partial(threshold_rules.target_specificity, specificity=share),
-            "precision": partial(threshold_rules.target_precision, precision=share),
-        }
-        return chooses[name]
+        return partial(getattr(threshold_rules, f"target_{match[1]}"), **{match[1]: float(match[2])})
     words = ("youden", "equal error", "f1", "recall 0.9", "specificity 0.9", "precision 0.9", "cost 1:5")
-    close = nearest(plain, words)
-    raise PlanError(
-        "option-unknown",
-        f'"{visible(text)}" is neither a number nor a rule for a threshold',
-        where="threshold",
-        known=KNOWN,
-        fix=f'did you mean "{close}"?' if close else "write one of these",
-    )
+    what = f'"{visible(text)}" is neither a number nor a rule for a threshold'
+    raise unknown_choice(plain, words, what, where="threshold", known=KNOWN, fix="write one of these")
 
 
 def plain_threshold(given: object) -> float | str | None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
@@ -141,48 +141,3 @@ def fewest_to_lose_significance(ahead: int, behind: int, alpha: float) -> int | 
     moved = np.arange(1, (ahead - behind) // 2 + 1)
     ps = mcnemar_p(ahead - moved, behind + moved)
     return int(moved[np.argmax(ps >= alpha)])
-
-
-def fewest_to_cross(
-    cells: Counts, value: Callable[[Counts], Floats], kept: Callable[[Counts], bool], *, lower: bool
-) -> int | None:
-    """Labels that must be wrong for a value to leave its side: at most so many, found by the steepest way.
-
-    `cells` is truth by call; `value` takes a stack of such tables, `kept` one of them and says whether the conclusion
-    stands. None where no number of labels turns it.
-    """
-    now, moved = cells.copy(), 0
-    while True:
-        ways = _ways(now)
-        if not ways:
-            return None
-        stack = np.stack([_step(now, way, 1) for way in ways])
-        values = np.nan_to_num(value(stack), nan=np.inf if lower else -np.inf)
-        way = ways[int(np.argmin(values) if lower else np.argmax(values))]
-        before = value(now[np.newaxis])[0]
-        best = values.min() if lower else values.max()
-        if not (best < before if lower else best > before):
-            return None
-        most = int(now[way[0], way[2]])
-        if kept(_step(now, way, most)):
-            now, moved = _step(now, way, most), moved + most
-            continue
-        low, high = 0, most
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if kept(_step(now, way, middle)) else (low, middle)
-        return moved + high
-
-
-def _ways(cells: Counts) -> Sequence[tuple[int, int, int]]:
-    """Every way to relabel one row: from a truth, to another one, among rows of one call."""
-    k = len(cells)
-    return [(t, u, call) for t in range(k) for call in range(k) if cells[t, call] for u in range(k) if u != t]
-
-
-def _step(cells: Counts, way: tuple[int, int, int], n: int) -> Counts:
-    before, after, call = way
-    moved_cells = cells.copy()
-    moved_cells[before, call] -= n
-    moved_cells[after, call] += n
-    return moved_cells

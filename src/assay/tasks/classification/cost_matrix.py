@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
-from assay.core.errors import PlanError
+from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label
-from assay.core.text import counted, listed, nearest, phrases, quoted, visible
+from assay.core.text import counted, listed, phrases, quoted, visible
 from assay.core.typed_labels import speller
 from assay.tally.labels.confusion import Confusion
 from assay.tally.labels.row_costs import Priced
@@ -55,32 +55,18 @@ class Costs:
         cells = {(own(truth), own(called)): cost for (truth, called), cost in self.cells.items()}
         strange = list(dict.fromkeys(label for pair in cells for label in pair if label not in labels))
         if strange:
-            close = nearest(str(strange[0]), [str(label) for label in labels])
-            raise PlanError(
-                "costs-invalid",
-                f"a cost is stated for {quoted(strange[0])}, which is no class",
-                found=listed(strange),
-                known=listed(labels),
-                fix=f'did you mean "{close}"?' if close else "name the classes as the data do",
-                where="costs",
-            )
+            what = f"a cost is stated for {quoted(strange[0])}, which is no class"
+            more = {"found": listed(strange), "known": listed(labels), "fix": "name the classes as the data do"}
+            raise unknown_choice(strange[0], labels, what, code="costs-invalid", where="costs", **more)
         lost = [(a, b) for a in labels for b in labels if a != b and (a, b) not in cells]
         if lost:
-            raise PlanError(
-                "costs-invalid",
-                f"{counted(len(lost), 'mistake has', 'mistakes have')} no stated cost",
-                found=phrases((f"{quoted(a)} called {quoted(b)}" for a, b in lost), most=3),
-                known=listed(labels),
-                fix="state a cost for every pair of true and predicted class; 0 if it costs nothing",
-                where="costs",
-            )
+            what = f"{counted(len(lost), 'mistake has', 'mistakes have')} no stated cost"
+            found = phrases((f"{quoted(a)} called {quoted(b)}" for a, b in lost), most=3)
+            fix = "state a cost for every pair of true and predicted class; 0 if it costs nothing"
+            raise _invalid(what, fix, found=found, known=listed(labels))
         if not any(cells.values()):
-            raise PlanError(
-                "costs-invalid",
-                "every cost is 0",
-                fix="state what mistakes cost, or leave the costs out",
-                where="costs",
-            )
+            what = "every cost is 0"
+            raise _invalid(what, "state what mistakes cost, or leave the costs out")
         every = {(a, b): cells.get((a, b), 0.0) for a in labels for b in labels}
         return Costs(cells=every)
 
@@ -99,16 +85,14 @@ class Costs:
         return cls(cells={**free, **{(truth, called): cost for truth, called, cost in content}})
 
 
+def _invalid(what: str, fix: str, where: str = "costs", **lines: str) -> PlanError:
+    return PlanError("costs-invalid", what, where=where, fix=fix, **lines)
+
+
 def _pairs(given: object) -> dict[tuple[Label, Label], object]:
     if not isinstance(given, Mapping) or not given:
-        raise PlanError(
-            "costs-invalid",
-            "the costs are no table",
-            found=visible(repr(given))[:80],
-            known=FORMS,
-            fix="state them so",
-            where="costs",
-        )
+        what = "the costs are no table"
+        raise _invalid(what, "state them so", found=visible(repr(given))[:80], known=FORMS)
     pairs: dict[tuple[Label, Label], object] = {}
     for key, value in given.items():
         if isinstance(value, Mapping):
@@ -116,29 +100,18 @@ def _pairs(given: object) -> dict[tuple[Label, Label], object]:
         elif isinstance(key, tuple) and len(key) == 2:  # noqa: PLR2004  truth and predicted
             pairs[cast("tuple[Label, Label]", key)] = value
         else:
-            raise PlanError(
-                "costs-invalid",
-                "a cost is stated for one class, not for a true and a predicted one",
-                found=f"{visible(repr(key))}: {visible(repr(value))}",
-                known=FORMS,
-                fix="state both classes",
-                where="costs",
-            )
+            what, found = "a cost is stated for one class, not for a true and a predicted one", f"{key!r}: {value!r}"
+            raise _invalid(what, "state both classes", found=visible(found), known=FORMS)
     return pairs
 
 
-def _checked(pairs: Mapping[tuple[Label, Label], object], where: str = "costs") -> dict[tuple[Label, Label], float]:
+def _checked(pairs: Mapping[tuple[Label, Label], object]) -> dict[tuple[Label, Label], float]:
     odd = {pair: cost for pair, cost in pairs.items() if not _is_cost(cost)}
     if odd:
         descriptions = [f"{visible(repr(cost))} for {quoted(a)} called {quoted(b)}" for (a, b), cost in odd.items()]
-        raise PlanError(
-            "costs-invalid",
-            f"{counted(len(odd), 'cost is', 'costs are')} not a number of 0 or above",
-            found=phrases(descriptions, most=3),
-            known="0 or above, finite",
-            fix="a gain is a cost that is lower than that of the alternative: shift all costs up",
-            where=where,
-        )
+        what = f"{counted(len(odd), 'cost is', 'costs are')} not a number of 0 or above"
+        fix = "a gain is a cost that is lower than that of the alternative: shift all costs up"
+        raise _invalid(what, fix, found=phrases(descriptions, most=3), known="0 or above, finite")
     return {pair: float(cast("float", cost)) for pair, cost in pairs.items()}
 
 
@@ -150,12 +123,8 @@ def _is_cost(cost: object) -> bool:
 def _file(path: Path) -> dict[tuple[Label, Label], object]:
     try:
         if path.stat().st_size > LARGEST:
-            raise PlanError(
-                "costs-invalid",
-                "the file of costs is larger than 1 MiB",
-                where=visible(path),
-                fix="give a table of costs",
-            )
+            what = "the file of costs is larger than 1 MiB"
+            raise _invalid(what, "give a table of costs", where=visible(path))
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         if isinstance(error, UnicodeDecodeError):
@@ -167,9 +136,8 @@ def _file(path: Path) -> dict[tuple[Label, Label], object]:
         try:
             return _pairs(json.loads(text))
         except json.JSONDecodeError as error:
-            raise PlanError(
-                "costs-invalid", f"the file is no JSON: {error}", where=visible(path), fix="correct it"
-            ) from error
+            what = f"the file is no JSON: {error}"
+            raise _invalid(what, "correct it", where=visible(path)) from error
     return _table(list(csv.reader(text.splitlines())), visible(path))
 
 
@@ -179,14 +147,10 @@ def _table(rows: list[list[str]], where: str) -> dict[tuple[Label, Label], objec
     head = rows[0] if rows else []
     odd = next((i for i, row in enumerate(rows, start=1) if len(row) != len(head)), None)
     if len(rows) < 2 or len(head) < 2 or odd is not None:  # noqa: PLR2004  a header and a row, a label and a number
-        raise PlanError(
-            "costs-invalid",
-            "the file is no table of costs" if odd is None else f"row {odd} has {len(rows[odd - 1])} fields",
-            found=f"{counted(len(rows), 'row')}, {counted(len(head), 'column')}",
-            known="a square table (truth to the left, predicted above), or columns truth,predicted,cost",
-            fix="write one of these",
-            where=where,
-        )
+        what = "the file is no table of costs" if odd is None else f"row {odd} has {len(rows[odd - 1])} fields"
+        found = f"{counted(len(rows), 'row')}, {counted(len(head), 'column')}"
+        known = "a square table (truth to the left, predicted above), or columns truth,predicted,cost"
+        raise _invalid(what, "write one of these", found=found, known=known, where=where)
     if [name.lower() for name in head] == LONG:
         return _cells_once([(row[0], row[1], row[2]) for row in rows[1:]], where)
     return _cells_once(
@@ -199,12 +163,8 @@ def _cells_once(cells: Sequence[tuple[str, str, str]], where: str) -> dict[tuple
     pairs: dict[tuple[Label, Label], object] = {}
     for truth, called, field in cells:
         if (truth, called) in pairs:
-            raise PlanError(
-                "costs-invalid",
-                f"{quoted(truth)} called {quoted(called)} stands twice",
-                where=where,
-                fix="state it once",
-            )
+            what = f"{quoted(truth)} called {quoted(called)} stands twice"
+            raise _invalid(what, "state it once", where=where)
         if field or truth != called:  # what a right call costs may be left open
             pairs[truth, called] = _number(field)
     return pairs

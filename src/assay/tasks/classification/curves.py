@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Sequence
 from functools import partial
@@ -21,7 +22,6 @@ from assay.tally.scores.log_odds import Linked
 from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.row_probabilities import RIGHT
 from assay.tally.scores.score_tally import Scores
-from assay.tasks.classification.curve_points import thinned
 from assay.tasks.classification.measures.expected_costs import decision_curve
 from assay.tasks.classification.operating_points import operating_points, whole
 from assay.tasks.classification.score_part import ScorePart, Threshold
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from assay.tally.paired.joint_scores import PairedScores
 
     Floats: TypeAlias = NDArray[np.float64]
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
 
 POINTS: Final = 120
 """Points of a curve of two classes; with bands, a page of 1,000 rows stays below 150 KB."""
@@ -255,3 +258,51 @@ def _decision(table: Ranked, steps: int) -> list[list[float]]:
     at = np.arange(1, steps) / steps
     model, everyone = decision_curve(table, at)
     return cast("list[list[float]]", np.column_stack([at, model, everyone]).tolist())
+
+
+FINE: Final = 4096
+"""A longer curve is first cut to points evenly spread along it, each nearer to the next than a pixel."""
+FLAT: Final = 2e-4
+"""A bend below this share of the chart's side cannot be seen."""
+
+
+def thinned(curve: NDArray[np.float64], most: int, keep: Iterable[int] = ()) -> NDArray[np.int64]:
+    """Places of at most `most` points (besides those to keep) of a curve given as rows of coordinates from 0 to 1.
+
+    >>> thinned(np.array([[0, 0], [0.5, 0.5], [1, 1.0]]), 2).tolist()
+    [0, 2]
+    """
+    places = _spread(curve)
+    points = curve[places]
+    chosen = {0, len(points) - 1}
+    heap = [_widest(points, 0, len(points) - 1)]
+    while heap and len(chosen) < most:
+        bend, place, start, end = heapq.heappop(heap)
+        if -bend < FLAT:
+            break
+        chosen.add(place)
+        for a, b in ((start, place), (place, end)):
+            if b - a > 1:
+                heapq.heappush(heap, _widest(points, a, b))
+    return np.unique(np.concatenate([places[sorted(chosen)], np.asarray(list(keep), dtype=np.int64)]))
+
+
+def _spread(curve: NDArray[np.float64]) -> NDArray[np.int64]:
+    if len(curve) <= FINE:
+        return np.arange(len(curve))
+    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(curve, axis=0)).sum(axis=1))])
+    wanted = np.searchsorted(way, np.linspace(0, way[-1], FINE))
+    return np.unique(np.concatenate([[0], wanted.clip(max=len(curve) - 1), [len(curve) - 1]]))
+
+
+def _widest(points: NDArray[np.float64], start: int, end: int) -> tuple[float, int, int, int]:
+    """The point farthest from the straight line between two others."""
+    if end - start < 2:  # noqa: PLR2004  nothing between
+        return 0.0, start, start, end
+    base, way = points[start], points[end] - points[start]
+    inner = points[start + 1 : end] - base
+    length = float(way @ way)
+    along = inner @ way / length if length else np.zeros(len(inner))
+    apart = np.abs(inner - along[:, None].clip(0, 1) * way).max(axis=1)
+    place = int(np.argmax(apart))
+    return -float(apart[place]), start + 1 + place, start, end

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError
+from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label
-from assay.core.text import counted, listed, nearest, quoted
+from assay.core.text import counted, listed, quoted
 from assay.core.traits import Task
 from assay.core.values import Number, Share, Undefined, Value
 from assay.inference.estimates import Estimate, Estimates, Interval, note_width
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from assay.inference.intervals.interval_choice import Found, Uncertainty
     from assay.measures import Measure
     from assay.tasks.classification.cost_matrix import Costs
-    from assay.tasks.classification.score_estimates import ScoreSlice
+    from assay.tasks.classification.score_estimates import ScoreEstimates
     from assay.tasks.classification.unit_estimates import UnitIntervals
 
 IN_GROUPS: Final = "rows of one unit belong together, and the rows of a group are not counted by unit"
@@ -58,7 +58,6 @@ class View(Estimates):
     ) -> None:
         self.tally, self.settings, self.slice = tally, settings, dict(slice or {})
         self.confusion, self.positive, self.task = tally.confusion, tally.positive, tally.task
-        self.scores = None if tally.scores is None else tally.scores.slice()
         self._found: dict[str, Estimate] = {}
         self._columns: dict[str, list[Estimate]] = {}
 
@@ -96,6 +95,15 @@ class View(Estimates):
     def by_class(self) -> ByClass:
         """Estimates of each class against the rest."""
         return ByClass(self)
+
+    @cached_property
+    def scores(self) -> ScoreEstimates | None:
+        """What makes estimates of scores, where there are some."""
+        if self.tally.scores is None:
+            return None
+        from assay.tasks.classification.score_estimates import ScoreEstimates
+
+        return ScoreEstimates(self.tally.scores)
 
     @property
     def scored(self) -> Scored:
@@ -161,8 +169,7 @@ class View(Estimates):
 
     def release(self) -> None:
         """Forget draws and tables; the estimates stay."""
-        self.scores = None if self.tally.scores is None else self.tally.scores.slice()
-        for name in ("_uncertainty", "_units", "tables", "_table"):
+        for name in ("scores", "_uncertainty", "_units", "tables", "_table"):
             self.__dict__.pop(name, None)
 
     @property
@@ -261,7 +268,7 @@ class View(Estimates):
         made = self._made(measure, self._named(scored.value, positive), interval, label)
         return replace(made, stored_value=scored.stored_value)
 
-    def _demand_fit(self, measure: Measure) -> ScoreSlice:
+    def _demand_fit(self, measure: Measure) -> ScoreEstimates:
         """The scores, if a measure can be had from them."""
         why = why_unfit(measure, self.scored)
         if self.scores is None or why is not None:
@@ -290,10 +297,7 @@ class View(Estimates):
             return [self._from_scores(measure, label, label) for label in self.confusion.labels]
         if not self._answerable(measure):
             return [self._made(measure, NOT_CALLED, "the value is undefined", label) for label in self.confusion.labels]
-        stack = measure.raw(self.tables.one_vs_rest())
-        if isinstance(stack, Undefined):
-            msg = f"{measure.name} gave no stack"
-            raise TypeError(msg)
+        stack = cast("Share | Number", measure.raw(self.tables.one_vs_rest()))  # of labels there is always one
         labels = self.confusion.labels
         results: list[Value] = [self._named(stack.at(i).settled(), label) for i, label in enumerate(labels)]
         intervals = self._uncertainty.by_class(measure, results)
@@ -353,13 +357,8 @@ class ByClass(Mapping[Label, "ClassView"]):
         """The estimates of one class."""
         labels = self._view.confusion.labels
         if label not in labels:
-            close = nearest(str(label), [str(x) for x in labels])
-            raise PlanError(
-                "label-not-declared",
-                f"there is no class {quoted(label)}",
-                known=listed(labels),
-                fix=f'did you mean "{close}"?' if close else "ask for one of the classes",
-            )
+            what, fix = f"there is no class {quoted(label)}", "ask for one of the classes"
+            raise unknown_choice(label, labels, what, code="label-not-declared", known=listed(labels), fix=fix)
         return ClassView(self._view, labels.index(label))
 
     def __iter__(self) -> Iterator[Label]:

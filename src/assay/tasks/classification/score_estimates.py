@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from assay.core.labels import Label
@@ -13,7 +12,6 @@ from assay.core.values import Number, Undefined, Value
 from assay.inference.intervals.interval_choice import Found, Wanted
 from assay.inference.intervals.score_intervals import ScoreUncertainty
 from assay.measures import Measure
-from assay.rows.logits import Link
 from assay.rows.score_columns import Kind
 from assay.tally.scores.log_odds import Linked, LinkedScores
 from assay.tally.scores.ranked_table import Ranked
@@ -23,6 +21,7 @@ from assay.tally.scores.true_class_ranks import Ranks
 
 if TYPE_CHECKING:
     from assay.core.values import Amount
+    from assay.tasks.classification.score_part import ScorePart
 
 OF_PROBABILITIES: Final = ("probabilities", "calibration", "cost")
 """Families whose measures of scores need probabilities."""
@@ -40,42 +39,31 @@ class Sure:
     stored_value: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreSlice:
-    """The score tallies of some rows."""
+class ScoreEstimates:
+    """What is estimated from the scores of some rows; draws are kept, because measures share them."""
 
-    kind: Kind
-    tally: Scores
-    ranks: Ranks | None = None
-    by_row: RowScores | None = None
-    link: Link | None = None
-    """How log-odds became probabilities, where that was stated; the tally holds the log-odds."""
-    keep: Callable[[Scores], Scores] = lambda tally: tally
-    """What a Record stores of a tally: rounded scores, where there are very many."""
-    keep_rows: Callable[[RowScores], RowScores] = lambda rows: rows
-    """The same of what looks at whole rows."""
-    all_digits: dict[tuple[str, Label | None], float] = field(default_factory=dict, repr=False)
-    """Values from all digits by measure and class, where the tally is what a Record stores."""
-    _ranked: dict[tuple[int, Label], Ranked] = field(default_factory=dict, repr=False)
-    _uncertain: dict[tuple[str, Label | None], ScoreUncertainty] = field(default_factory=dict, repr=False)
+    def __init__(self, part: ScorePart) -> None:
+        self._part = part
+        self._ranked: dict[tuple[int, Label], Ranked] = {}
+        self._uncertain: dict[tuple[str, Label | None], ScoreUncertainty] = {}
 
     @property
     def said(self) -> Kind:
         """What can be made of the scores: probabilities, where they are or are linked to such."""
-        return "probability" if self.link is not None else self.kind
+        return "probability" if self._part.probability else self._part.kind
 
     def estimate(self, measure: Measure, positive: Label | None, wanted: Wanted) -> Sure:
         """The value of a measure with its interval, or the reasons why one or both are missing.
 
         The interval rests on the scores that a Record stores, so whoever has the Record gets the same one.
         """
-        table = self._table(measure, positive, self.tally, self.by_row)
+        table = self._table(measure, positive, self._part.whole, self._part.by_row)
         if isinstance(table, Undefined):
             return Sure(value=table, interval=table.reason)
         value = measure(table)
         stored = self._stored_table(measure, positive, table)
         again = value if stored is table else measure(stored)
-        known = self.all_digits.get((measure.title, positive))
+        known = self._part.all_digits.get((measure.title, positive))
         if known is not None and isinstance(value, Number):
             value = Number(cast("Amount", known), note=value.note)
         both = not (isinstance(value, Undefined) or isinstance(again, Undefined))
@@ -95,18 +83,21 @@ class ScoreSlice:
 
     def _stored_table(self, measure: Measure, positive: Label | None, table: Table) -> Table:
         """The same table made of what a Record stores."""
-        tally = self.keep(self.tally)
-        by_row = None if self.by_row is None else self.keep_rows(self.by_row)
-        if tally is self.tally and by_row is self.by_row:
+        part = self._part
+        tally = part.stored_scores(part.whole)
+        by_row = None if part.by_row is None else part.stored_rows(part.by_row)
+        if tally is part.whole and by_row is part.by_row:
             return table
         return cast("Table", self._table(measure, positive, tally, by_row))
 
     def _table(
         self, measure: Measure, positive: Label | None, tally: Scores, by_row: RowScores | None
     ) -> Table | Undefined:
-        linked = self.link is not None and measure.family in OF_PROBABILITIES
+        linked = self._part.link is not None and measure.family in OF_PROBABILITIES
         if measure.takes is Ranks:
-            return self.ranks or Undefined(reason="ranks are counted for all rows together only", code="not-counted")
+            return self._part.ranks or Undefined(
+                reason="ranks are counted for all rows together only", code="not-counted"
+            )
         if measure.takes is RowScores:
             return by_row or Undefined(reason="rows are looked at whole for all of them together", code="not-counted")
         if measure.takes is not Ranked:

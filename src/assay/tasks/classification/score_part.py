@@ -16,7 +16,6 @@ from assay.tally.scores.rounded_scores import LISTED
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_tally import Scores
 from assay.tally.scores.true_class_ranks import Ranks
-from assay.tasks.classification.score_estimates import ScoreSlice
 
 UNCALLED: Final = "none"
 """Scores alone: there are neither predicted labels nor a threshold, so that no row is called anything."""
@@ -143,19 +142,6 @@ class ScorePart:
             last=content.get("ranked_last"),
             rescaled=Rescaled(**content["rescaled"]) if "rescaled" in content else None,
             link=facts.get("link"),
-        )
-
-    def slice(self) -> ScoreSlice:
-        """What estimates are computed from."""
-        return ScoreSlice(
-            kind=self.kind,
-            tally=self.whole,
-            ranks=self.ranks,
-            by_row=self.by_row,
-            link=self.link,
-            keep=self.stored_scores,
-            keep_rows=self.stored_rows,
-            all_digits=self.all_digits,
         )
 
     def level(self, tally: Scores) -> ScorePart:

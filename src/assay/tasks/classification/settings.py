@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from assay.core.errors import PlanError
+from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label
-from assay.core.text import nearest, visible
+from assay.core.text import visible
 from assay.core.traits import POLICIES, Policy, Task
 from assay.core.values import Undefined
 from assay.inference.intervals.interval_choice import Wanted
@@ -51,13 +51,7 @@ def demand_choice(name: str, given: object) -> None:
     known = CHOICES[name]
     if given in known:
         return
-    close = nearest(str(given), known)
-    raise PlanError(
-        "option-unknown",
-        f"{name}={visible(repr(given))} is not a choice",
-        known=", ".join(known),
-        fix=f'did you mean "{close}"?' if close else "choose one of them",
-    )
+    raise unknown_choice(given, known, f"{name}={visible(repr(given))} is not a choice")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,10 +86,7 @@ class Settings:
                 "draws": self.wanted.draws,
                 "seed": self.wanted.seed,
             },
-            "missing": self.missing,
-            "unknown": self.unknown,
-            "unmatched": self.unmatched,
-            "undefined": self.undefined,
+            **{name: getattr(self, name) for name in CHOICES},
             "measures": None if self.measures is None else [m.title for m in self.measures],
             **({} if self.costs is None else {"costs": self.costs.to_json()}),
             **({"by_unit": True} if self.by_unit else {}),
@@ -106,27 +97,16 @@ class Settings:
         return self if self.costs is None else replace(self, costs=self.costs.fitted(labels, spelled=spelled))
 
     @classmethod
-    def from_json(cls, content: dict[str, object], labels: Sequence[Label] = ()) -> Settings:
+    def from_json(cls, content: Mapping[str, Any], labels: Sequence[Label] = ()) -> Settings:
         """The inverse of `to_json`, given the classes."""
         from assay.tasks.classification.cost_matrix import Costs
 
-        intervals = cast("dict[str, object]", content["intervals"])
-        names = cast("list[str] | None", content["measures"])
         return cls(
-            wanted=Wanted(
-                level=cast("float", content["level"]),
-                shares=cast("str", intervals["shares"]),
-                cells=cast("str", intervals["cells"]),
-                draws=cast("int", intervals["draws"]),
-                seed=cast("int", intervals["seed"]),
-            ),
-            missing=cast("Literal['error', 'drop']", content["missing"]),
-            unknown=cast("Literal['error', 'own']", content["unknown"]),
-            unmatched=cast("Literal['error', 'count']", content["unmatched"]),
-            undefined=cast("Policy", content["undefined"]),
-            measures=None if names is None else chosen(names),
+            wanted=Wanted(level=content["level"], **content["intervals"]),
+            **{name: content[name] for name in CHOICES},
+            measures=chosen(content["measures"]),
             by_unit=bool(content.get("by_unit", False)),
-            costs=Costs.from_json(cast("list[list[object]]", content["costs"]), labels) if "costs" in content else None,
+            costs=Costs.from_json(content["costs"], labels) if "costs" in content else None,
         )
 
 
@@ -134,29 +114,10 @@ def chosen(names: Iterable[str | Measure] | str | None) -> tuple[Measure, ...] |
     """Measures by name, family or object; None means all that fit."""
     if names is None:
         return None
-    from assay.measures import REGISTRY, Measure, parse
+    from assay.measures import REGISTRY
+    from assay.tasks.task_settings import choose_measures
 
-    if isinstance(names, (str, Measure)):
-        names = [names]
-    families: dict[str, list[Measure]] = {}
-    for measure in REGISTRY:
-        families.setdefault(measure.family, []).append(measure)
-    measures: list[Measure] = []
-    for name in names:
-        if isinstance(name, Measure):
-            measures.append(name)
-        elif name in families:
-            measures += [m for m in families[name] if not m.needs and m.takes is not Priced]
-        else:
-            measures.append(parse(name))
-    for measure in measures:
-        if measure.needs:
-            raise PlanError(
-                "measure-needs",
-                f"{measure.name} needs {' and '.join(measure.needs)}",
-                fix=f'write "{measure.name}({measure.needs[0]}=...)"',
-            )
-    return tuple({measure.title: measure for measure in measures}.values())
+    return choose_measures(names, REGISTRY)
 
 
 def demand_costs(measure: Measure, costs: Costs | None) -> None:

@@ -10,7 +10,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_curve
 
 from assay.assess.assess import assess
 from assay.assess.controls import Moment
-from assay.assess.controls.threshold_checks import best_for
+from assay.assess.controls.results import best_for
 from tests.layers.assess.controls.looking import asked, look, opened
 
 RNG = np.random.default_rng(7)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from assay.inference.data.label_noise import (
     Relabelled,
     even_errors,
-    fewest_to_cross,
     fewest_to_lose_significance,
     fewest_to_reverse,
     mcnemar_p,
@@ -51,24 +50,3 @@ def test_relabelling_keeps_the_rows_and_what_was_called():
     assert only_a.mean() == pytest.approx(40 * 0.9 + 7 * 0.1, abs=0.3)
     again = Relabelled(labels=("a", "b"), codes=codes, count=np.array([40, 7, 50, 3]), error=even_errors(0.1, 2))
     assert (again.tables(0).hits == tables.hits).all()
-
-
-def test_the_fewest_labels_are_those_found_by_trying_all():
-    """Recall of class 1: brute force over how many rows of each kind are relabelled."""
-    cells = np.array([[30, 5], [4, 16]])
-
-    def recall(stack):
-        return stack[:, 1, 1] / stack[:, 1].sum(axis=1)
-
-    def kept(table):
-        return bool(recall(table[np.newaxis])[0] >= 0.7)
-
-    best = min(
-        i + j + k
-        for i in range(31)  # missed ones more
-        for j in range(17)  # found ones fewer
-        for k in range(5)  # missed ones fewer
-        if 16 - j < 0.7 * (20 + i - j - k)
-    )
-    assert fewest_to_cross(cells, recall, kept, lower=True) == best
-    assert fewest_to_cross(cells, recall, lambda _: True, lower=True) is None

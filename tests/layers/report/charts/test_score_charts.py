@@ -22,7 +22,7 @@ from assay.report.charts.plane import straightened
 from assay.report.render.html import policy, render, slider, stylesheet
 from assay.report.render.markdown import render as markdown
 from assay.report.render.terminal import summary
-from assay.tasks.classification.curve_points import thinned
+from assay.tasks.classification.curves import thinned
 from tests import flat
 from tests.layers.report import examples
 

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requirement profiles as data: a later edition of a standard is a new file here, not new code.
 
-Loading turns every name in a file into an object of its registry: conditions, plan fields, controls, measures, tests.
-A name that no registry knows is an error at once, so that no row can be met, or lie dead, by a misspelling.
+Every name in a file stands in a registry: conditions, plan fields, controls, measures, tests. A test of this package
+looks each of them up, so that no row can be met, or lie dead, by a misspelling.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from typing import Any, Final, Literal
 
-from assay.core.errors import PlanError
-from assay.core.text import nearest, visible
+from assay.core.errors import unknown_choice
+from assay.core.text import visible
 from assay.tally.base import digest
 
 Strength = Literal["shall", "should", "should not", "can", "imperative", "limit", "definition", "illustration"]
@@ -139,15 +139,9 @@ def profile(name: str = DEFAULT) -> Profile:
     (147, 24)
     """
     if name not in (*profiles(), SUPPLEMENT):
-        close = nearest(name, profiles())
-        raise PlanError(
-            "option-unknown",
-            f'there is no profile "{visible(name)}"',
-            known=", ".join(profiles()),
-            fix=f'did you mean "{close}"?' if close else "choose one of them",
-        )
+        raise unknown_choice(name, profiles(), f'there is no profile "{visible(name)}"')
     content = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
-    rows = tuple(_row(one, content.get("later", ())) for one in content["rows"])
+    rows = tuple(_row(one) for one in content["rows"])
     heads = content.get("titles", {})
     return Profile(name=name, document=content["document"], title=content["title"], rows=rows, titles=heads)
 
@@ -158,27 +152,23 @@ def catalogue(name: str = DEFAULT) -> str:
     return digest([asdict(row) for part in (name, SUPPLEMENT) for row in profile(part).rows])
 
 
-def _row(entry: dict[str, Any], later: Iterable[str]) -> Row:
-    """A row of a file, all of its names resolved."""
+def _row(entry: dict[str, Any]) -> Row:
+    """A row of a file, names of tests resolved."""
     when = entry.get("when")
     if when is not None:
         named = when if isinstance(when, dict) else {"conditions": [when] if isinstance(when, str) else when}
-        when = When(conditions=tuple(named.get("conditions", ())), tests=_tests(entry, named.get("tests", ())))
+        when = When(conditions=tuple(named.get("conditions", ())), tests=_tests(named.get("tests", ())))
     asked = entry.get("tests")
-    row = Row(
+    return Row(
         **{name: entry[name] for name in ("id", "strength", "evidence", "says")},
         lacks=entry.get("lacks", ""),
         when=when,
         states=tuple(entry.get("states", ())),
         checks=tuple(_check(text) for text in entry.get("checks", ())),
         measures=tuple(tuple(text.split("|")) for text in entry.get("measures", ())),
-        tests=None if asked is None else TestDemand(asks=tuple(asked["asks"]), of=_tests(entry, asked.get("of", ()))),
+        tests=None if asked is None else TestDemand(asks=tuple(asked["asks"]), of=_tests(asked.get("of", ()))),
         record=tuple(entry.get("record", ())),
     )
-    if wrong := list(_unknown(row, set(later))):
-        msg = f"{row.id} names what nobody declares: {', '.join(wrong)}"
-        raise ValueError(msg)
-    return row
 
 
 def _check(text: str) -> CheckDemand:
@@ -186,47 +176,12 @@ def _check(text: str) -> CheckDemand:
     return CheckDemand(id=name, part=part, looked=text.endswith("?"))
 
 
-def _tests(entry: Mapping[str, Any], words: Iterable[str]) -> tuple[str, ...]:
-    """The tests that names of tests and of families mean."""
+def _tests(words: Iterable[str]) -> tuple[str, ...]:
+    """The tests that names of tests and of families mean; a name that means none stays as it is."""
     from assay.inference.tests_catalogue import tests_meant
 
-    meant = {word: tests_meant(word) for word in words}
-    if unknown := [word for word, tests in meant.items() if not tests]:
-        msg = f"{entry['id']} names tests that nobody declares: {', '.join(unknown)}"
-        raise ValueError(msg)
-    return tuple(dict.fromkeys(one.name for tests in meant.values() for one in tests))
-
-
-def _table(module: str, name: str) -> Mapping[str, Any]:
-    """A registry of a module that itself reads the rows; it is there once rows are checked."""
-    table: Mapping[str, Any] = getattr(import_module(f"assay.assess.{module}"), name)
-    return table
-
-
-def _unknown(row: Row, later: set[str]) -> Iterator[str]:
-    """Names in a row that stand in no registry."""
-    from assay.measures import REGISTRY
-
-    conditions = _table("conformity.preconditions", "CONDITIONS")
-    asks, controls = _table("conformity.significance_uses", "ASKS"), _table("controls", "CONTROLS")
-    yield from (name for name in (row.when.conditions if row.when else ()) if name not in conditions)
-    yield from (name for name in (row.tests.asks if row.tests else ()) if name not in asks)
-    yield from (
-        str(one) for one in row.checks if one.id not in controls or one.part not in ("", *controls[one.id].parts)
-    )
-    measures = {one.name for one in REGISTRY} | later
-    yield from (name for names in row.measures for name in names if name not in measures)
-    yield from _unknown_fields(row)
-
-
-def _unknown_fields(row: Row) -> Iterator[str]:
-    """Fields that no plan has."""
-    keys_at = import_module("assay.assess.plan.checked_plan").keys_at
-    for path in (way for states in row.states for way in states.split("|")):
-        *above, last = path.split(".")
-        known = keys_at(tuple("x" if part == "*" or part.startswith("@") else part for part in above))
-        if known is not None and last not in known:
-            yield path
+    meant = {word: [one.name for one in tests_meant(word)] or [word] for word in words}
+    return tuple(dict.fromkeys(name for names in meant.values() for name in names))
 
 
 @cache
@@ -240,4 +195,5 @@ def may_lack() -> dict[str, str]:
     """Rows and controls that a plan may state away, and what an assessment may lack for each."""
     rows = [row for name in (*profiles(), SUPPLEMENT) for row in profile(name).rows if row.strength != "shall"]
     named = {row.id: row.lacks or str(row.when) for row in rows if row.lacks or row.when is not None}
-    return named | {one.id: one.lacks for one in _table("controls", "CONTROLS").values() if one.lacks}
+    controls = import_module("assay.assess.controls").CONTROLS  # which read a plan, whose rules read these rows
+    return named | {one.id: one.lacks for one in controls.values() if one.lacks}

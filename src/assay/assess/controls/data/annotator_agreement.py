@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from assay.assess.controls.control_declaration import Outcome, control
+from assay.assess.controls.control_declaration import Outcome, control, no_evidence
 from assay.assess.controls.evidence import Inquiry
 from assay.core.labels import Label
 from assay.core.text import figure
@@ -35,12 +35,11 @@ WEIGHTINGS: Final[tuple[Weighting, ...]] = ("none", "linear", "quadratic")
     lacks="annotators",
     of_classes=True,
 )
-def annotators(q: Inquiry) -> Iterator[Outcome]:
+def annotators(q: Inquiry) -> Outcome:
     """How far annotators agree, pair by pair and all together."""
     names, table = q.plan.ground_truth.annotators or [], q.annotations
     if table is None or len(names) < 2 or not table.has(*names):  # noqa: PLR2004
-        yield Outcome(verdict="no-evidence", says="the plan names no annotation table with two annotators")
-        return
+        return no_evidence("the plan names no annotation table with two annotators")
     least, level = q.plan.ground_truth.minimum_agreement, q.plan.intervals.level
     rows = table.table(*names)
     ranked = None if rows is None else _ranked(q, names, rows)
@@ -48,8 +47,7 @@ def annotators(q: Inquiry) -> Iterator[Outcome]:
     agreed = {pair: _pair(held) | _weighted(held, ranked, level) for pair, held in cells.items() if held}
     pairs: dict[str, Any] = {f"{a}, {b}": one for (a, b), one in agreed.items()}
     if not pairs:
-        yield Outcome(verdict="no-evidence", says="no item was labelled by two annotators")
-        return
+        return no_evidence("no item was labelled by two annotators")
     facts: dict[str, Any] = {"pairs": pairs}
     if rows is not None:
         facts["together"] = _together(rows, ranked, level)
@@ -60,7 +58,7 @@ def annotators(q: Inquiry) -> Iterator[Outcome]:
     said = f"below the declared minimum: {'; '.join(low)}" if low else shown
     thresholds = {} if least is None else {"minimum_kappa": least}
     inputs = {table.name: table.sha256}
-    yield Outcome(verdict="fail" if low else "pass", says=said, facts=facts, thresholds=thresholds, inputs=inputs)
+    return Outcome("fail" if low else "pass", said, facts=facts, thresholds=thresholds, inputs=inputs)
 
 
 def _shown(together: dict[str, Any]) -> str:

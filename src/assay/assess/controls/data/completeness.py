@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control
+from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
 from assay.assess.controls.data.association import Association, adjusted, associated
 from assay.assess.controls.evidence import Inquiry
 from assay.core.text import counted, figure, listed, phrases
@@ -31,13 +31,12 @@ DAY: Final = 86_400
     lacks="features in columns",
     of_classes=True,
 )
-def missing(q: Inquiry) -> Iterator[Outcome]:
+def missing(q: Inquiry) -> Outcome:
     """Missing values do not tell the class."""
     truth = q.plan.columns.truth
     there = {name: one for name, one in q.splits.items() if one.has(truth)}
     if truth is None or not there:
-        yield Outcome(verdict="no-evidence", says="no data with true labels were counted")
-        return
+        return no_evidence("no data with true labels were counted")
     facts: dict[str, Any] = {}
     looked: list[tuple[str, Any]] = []
     for name, split in there.items():
@@ -56,7 +55,7 @@ def missing(q: Inquiry) -> Iterator[Outcome]:
         said = f"whether a value is missing tells the class: {phrases(bad)}"
     thresholds = {"alpha": limits.alpha, "cramers_v": limits.association}
     verdict: Verdict = "suspect" if bad else "pass"
-    yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
+    return Outcome(verdict, said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
 
 
 def _lacking(
@@ -85,13 +84,12 @@ def _lacking(
     passes_when="of no feature more test values are new than chance brings and than the threshold allows",
     lacks="features in columns",
 )
-def ranges(q: Inquiry) -> Iterator[Outcome]:
+def ranges(q: Inquiry) -> Outcome:
     """Test values lie within what training saw."""
     features, train, test = q.plan.columns.features or [], q.of_role("train"), q.of_role("test")
     every = (*train.values(), *test.values())
     if not features or not train or not test or not all(entry.has(*features) for entry in every):
-        yield Outcome(verdict="no-evidence", says="no features are declared, or training or test data lack them")
-        return
+        return no_evidence("no features are declared, or training or test data lack them")
     facts: dict[str, Any] = {}
     for name, split in test.items():
         facts |= _new_values(features, train, name, split)
@@ -104,13 +102,12 @@ def ranges(q: Inquiry) -> Iterator[Outcome]:
     left = [name for name in facts if name not in judged]
     tail = f"; not comparable: {phrases(left)}" if left else ""
     if not judged:
-        yield Outcome(verdict="no-evidence", says=f"no feature can be compared{tail}", facts=facts)
-        return
+        return no_evidence(f"no feature can be compared{tail}", facts=facts)
     said = f"new to training: {phrases(bad)}" if bad else f"{counted(len(judged), 'feature')}, none with new values"
     thresholds = {"alpha": limits.alpha, "outside": limits.outside}
     verdict: Verdict = "fail" if bad else "pass"
     inputs = q.digests(*train, *test)
-    yield Outcome(verdict=verdict, says=said + tail, facts=facts, thresholds=thresholds, inputs=inputs)
+    return Outcome(verdict, said + tail, facts=facts, thresholds=thresholds, inputs=inputs)
 
 
 def _new_values(
@@ -165,23 +162,21 @@ def _new_levels(seen: list[Any], split: SplitRows, feature: str) -> dict[str, An
     passes_when="the newest sample of every split is no older than the declared maximum",
     lacks="a time of the samples",
 )
-def age(q: Inquiry) -> Iterator[Outcome]:
+def age(q: Inquiry) -> Outcome:
     """The data are recent enough."""
     column, most = q.plan.columns.time, q.plan.use.maximum_age_days
     there = {name: one for name, one in q.splits.items() if one.has(column)}
     if column is None or not there or not q.frozen_at:
-        yield Outcome(verdict="no-evidence", says="no time column is declared, or no split has it")
-        return
+        return no_evidence("no time column is declared, or no split has it")
     spans = {name: one.span(column) for name, one in there.items()}
     unread = [name for name, span in spans.items() if span is None]
     if unread:
-        yield Outcome(verdict="no-evidence", says=f"not every value is a time in {listed(unread)}")
-        return
+        return no_evidence(f"not every value is a time in {listed(unread)}")
     now = datetime.fromisoformat(q.frozen_at).replace(tzinfo=None)
     facts = {name: _ages(now, *span) for name, span in spans.items() if span is not None}
     verdict, said = _recent({name: one["newest_age_days"] for name, one in facts.items()}, most)
     thresholds = {} if most is None else {"maximum_age_days": most}
-    yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
+    return Outcome(verdict, said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
 
 
 def _recent(newest: Mapping[str, float], most: float | None) -> tuple[Verdict, str]:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control
+from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
 from assay.assess.controls.data.association import (
     Association,
     adjusted,
@@ -16,15 +16,13 @@ from assay.assess.controls.data.association import (
     quantile_cells,
     tests_of,
 )
-from assay.assess.controls.data.distribution_shift import SCALE, alike, as_declared
+from assay.assess.controls.data.distribution_shift import alike, as_declared, shares_apart
 from assay.assess.controls.evidence import Inquiry
 from assay.assess.plan.plan_answers import splits_of
 from assay.core.text import counted, figure, listed, quoted
 from assay.core.traits import TS4213
 from assay.inference.multiplicity import holm
 from assay.inference.tail_probabilities import shown
-from assay.inference.tests.contingency import chi_squared_fit
-from assay.tally.contingency_tables import Table
 from assay.tally.data.feature_counts import described, numbers_by
 from assay.tally.data.split_counts import SplitRows
 
@@ -60,7 +58,7 @@ def manifest(q: Inquiry) -> Iterator[Outcome]:
         yield Outcome(part=role, verdict=verdict, says=said, facts=facts, inputs=q.digests(*names))
     whole: Verdict = "pass" if verdicts and set(verdicts) == {"pass"} else "no-evidence"
     count = counted(len(q.splits), "data set")
-    yield Outcome(verdict=whole, says=f"{count} counted and described" if verdicts else "the plan names no data")
+    yield Outcome(whole, f"{count} counted and described" if verdicts else "the plan names no data")
 
 
 def _described(q: Inquiry, split: SplitRows) -> dict[str, Any]:
@@ -87,7 +85,7 @@ def class_shares(q: Inquiry) -> Iterator[Outcome]:
     truth = q.plan.columns.truth
     there = {name: one for name, one in q.splits.items() if one.has(truth)}
     if truth is None or len(there) < 2:  # noqa: PLR2004
-        yield Outcome(verdict="no-evidence", says="fewer than two splits with true labels were counted")
+        yield no_evidence("fewer than two splits with true labels were counted")
         return
     tables = {name: split.table(truth) or {} for name, split in there.items()}
     cells: dict[tuple[Any, ...], int] = {
@@ -99,7 +97,7 @@ def class_shares(q: Inquiry) -> Iterator[Outcome]:
     thresholds = {"alpha": limits.alpha, "cramers_v": limits.association, "share_gap": limits.share_gap}
     inputs = q.digests(*there)
     if association is None:
-        yield Outcome(verdict="no-evidence", says="there is only one class", inputs=inputs)
+        yield no_evidence("there is only one class", inputs=inputs)
         return
     facts = {**association.to_json(association.p), "missing": missing, "tests": [association.test]}
     apart = association.p < limits.alpha and (
@@ -111,7 +109,7 @@ def class_shares(q: Inquiry) -> Iterator[Outcome]:
         gap, strength = figure(association.largest_gap), figure(association.strength)
         said = f"largest gap of a class share {gap}, V {strength}, p {shown(association.p)}"
     verdict: Verdict = "fail" if missing or apart else "pass"
-    yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=inputs)
+    yield Outcome(verdict, said, facts=facts, thresholds=thresholds, inputs=inputs)
     yield from _features_of_splits(q)
 
 
@@ -143,13 +141,13 @@ def population(q: Inquiry) -> Iterator[Outcome]:
         stated = q.signed(q.plan.population.absent)
         said = "stated: no reference is known" if stated else "no shares of the classes are declared"
         verdict: Verdict = "fail" if odd else "declared" if stated else "no-evidence"
-        yield Outcome(verdict=verdict, says=said + odd)
+        yield Outcome(verdict, said + odd)
         return
     there = {name: one for name, one in splits.items() if one.has(truth)}
     if not there or truth is None:
-        yield Outcome(verdict="no-evidence", says="no data with true labels were counted")
+        yield no_evidence("no data with true labels were counted")
         return
-    facts = {name: _shares_apart(split, truth, shares) for name, split in there.items()}
+    facts = {name: _class_gap(split, truth, shares) for name, split in there.items()}
     limits, corrected = q.plan.checks, holm([one["p"] for one in facts.values()])
     apart = [
         name
@@ -159,7 +157,14 @@ def population(q: Inquiry) -> Iterator[Outcome]:
     said = "; ".join(f"{name}: total variation {figure(one['total_variation'])}" for name, one in facts.items()) + odd
     thresholds = {"alpha": limits.alpha, "total_variation": limits.share_gap}
     verdict = "fail" if apart or odd else "pass"
-    yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
+    yield Outcome(verdict, said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
+
+
+def _class_gap(split: SplitRows, truth: str, shares: Mapping[str, float]) -> dict[str, Any]:
+    """How far the class shares of a split lie from declared ones."""
+    sizes = {str(key[0]): n for key, n in (split.table(truth) or {}).items() if key[0] is not None}
+    gap = shares_apart(sizes, shares)
+    return {"total_variation": gap.pop("value"), **gap}
 
 
 def _features_of_population(q: Inquiry, splits: Mapping[str, SplitRows]) -> Iterator[Outcome]:
@@ -171,21 +176,6 @@ def _features_of_population(q: Inquiry, splits: Mapping[str, SplitRows]) -> Iter
         yield alike(q, "features", q.plan.columns.features or [], pairs)
 
 
-def _shares_apart(split: SplitRows, truth: str, shares: Mapping[str, float]) -> dict[str, Any]:
-    """How far the class shares of a split lie from declared ones."""
-    sizes = {str(key[0]): n for key, n in (split.table(truth) or {}).items() if key[0] is not None}
-    total = sum(sizes.values())
-    seen = {label: sizes.get(label, 0) for label in {**shares, **sizes}}
-    strange = [label for label in sizes if not shares.get(label)]
-    gap = sum(abs(n / total - shares.get(label, 0.0)) for label, n in seen.items()) / 2
-    known = [label for label in shares if shares[label]]
-    p = 0.0
-    if not strange and len(known) > 1:
-        reference = [max(1, round(shares[label] * SCALE)) for label in known]
-        p = chi_squared_fit(Table(rows=(tuple(seen[label] for label in known), tuple(reference)))).p or 0.0
-    return {"total_variation": gap, "p": p, "not_in_population": strange, "rows": total}
-
-
 @control(
     "CHK-LABEL-CONFLICT",
     looks_for="samples alike in every feature that carry different labels",
@@ -194,13 +184,12 @@ def _shares_apart(split: SplitRows, truth: str, shares: Mapping[str, float]) -> 
     lacks="features in columns",
     of_classes=True,
 )
-def label_conflicts(q: Inquiry) -> Iterator[Outcome]:
+def label_conflicts(q: Inquiry) -> Outcome:
     """Like samples carry like labels."""
     features, truth = q.plan.columns.features, q.plan.columns.truth
     there = {name: one for name, one in q.splits.items() if features and one.has(truth, *features)}
     if not features or truth is None or not there:
-        yield Outcome(verdict="no-evidence", says="no features are declared, or no split has them")
-        return
+        return no_evidence("no features are declared, or no split has them")
     conflicts = {name: one.conflicts(features, truth) for name, one in there.items()}
     rows = sum(one.rows for one in conflicts.values())
     facts = {
@@ -213,7 +202,7 @@ def label_conflicts(q: Inquiry) -> Iterator[Outcome]:
         if rows
         else "rows with equal features carry equal labels"
     )
-    yield Outcome(verdict="suspect" if rows else "pass", says=said, facts=facts, inputs=q.digests(*there))
+    return Outcome("suspect" if rows else "pass", said, facts=facts, inputs=q.digests(*there))
 
 
 @control(
@@ -242,9 +231,9 @@ def channels(q: Inquiry) -> Iterator[Outcome]:
     answered = [f for f in ("acquisition", "preprocessing", "person", "environment") if q.says(f"channels.{f}")]
     if not looked:
         if constant or (len(answered) == 4 and not columns):  # noqa: PLR2004
-            yield Outcome(verdict="declared", says="stated: every channel is constant", facts={"constant": constant})
+            yield Outcome("declared", "stated: every channel is constant", facts={"constant": constant})
         else:
-            yield Outcome(verdict="no-evidence", says="no channel column is declared, or no split has it")
+            yield no_evidence("no channel column is declared, or no split has it")
         yield _reported(q, [])
         return
     limits, ps = q.plan.checks, adjusted([one[1] for one in looked])
@@ -261,7 +250,7 @@ def channels(q: Inquiry) -> Iterator[Outcome]:
     thresholds = {"alpha": limits.alpha, "cramers_v": limits.association, "excess": limits.excess}
     inputs = q.digests(*q.splits)
     facts["tests"] = tests_of(looked)
-    yield Outcome(verdict="fail" if bad else "pass", says=said, facts=facts, thresholds=thresholds, inputs=inputs)
+    yield Outcome("fail" if bad else "pass", said, facts=facts, thresholds=thresholds, inputs=inputs)
     yield _reported(q, bad)
 
 

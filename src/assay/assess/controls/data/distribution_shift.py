@@ -90,18 +90,20 @@ def _levels(split: SplitRows, feature: str, shares: Mapping[str, float]) -> dict
     if table is None:
         return {"left_out": "too many different values to be categories"}
     counts = {str(key[0]): n for key, n in table.items() if key[0] is not None}
-    total = sum(counts.values())
-    if not total:
+    if not counts:
         return {"left_out": "there is no value"}
+    return {"statistic": "total variation", **shares_apart(counts, shares)}
+
+
+def shares_apart(counts: Mapping[str, int], shares: Mapping[str, float]) -> dict[str, Any]:
+    """How far counts of levels lie from declared shares, and the chance of as much."""
+    total = sum(counts.values())
     strange = sorted(level for level in counts if not shares.get(level))
     gap = sum(abs(counts.get(one, 0) / total - shares.get(one, 0.0)) for one in {**shares, **counts}) / 2
     known = [level for level, share in shares.items() if share]
-    p = (
-        0.0
-        if strange or len(known) < PAIR
-        else _fits([counts.get(one, 0) for one in known], [shares[o] for o in known])
-    )
-    return {"statistic": "total variation", "value": gap, "p": p, "rows": total, "not_in_population": strange}
+    fits = not strange and len(known) >= PAIR
+    p = _fits([counts.get(one, 0) for one in known], [shares[one] for one in known]) if fits else 0.0
+    return {"value": gap, "p": p, "rows": total, "not_in_population": strange}
 
 
 def _fits(counts: Sequence[int], shares: Sequence[float]) -> float:

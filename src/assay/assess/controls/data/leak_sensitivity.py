@@ -76,10 +76,9 @@ def _model(
 
 def counted_again(model: Assessment, tally: Confusion) -> Assessment:
     """An assessment as it would be of other cells."""
-    from assay.assess.assessment import Assessment
     from assay.tasks.classification.tally import Classified
 
-    return Assessment(
+    return type(model)(
         model.contract,
         Classified(confusion=tally, positive=model.positive),
         model.settings,

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control
+from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
 from assay.assess.controls.data.association import associated, quantile_cells
 from assay.assess.controls.data.dataset_contents import guessed_by
 from assay.assess.controls.evidence import Inquiry
@@ -40,13 +40,12 @@ REPEATED: Final = 30
     lacks="features in columns",
     of_classes=True,
 )
-def proxies(q: Inquiry) -> Iterator[Outcome]:
+def proxies(q: Inquiry) -> Outcome:
     """No feature stands for the label."""
     features, truth, train = q.plan.columns.features or [], q.plan.columns.truth, q.of_role("train")
     there = {name: one for name, one in train.items() if features and one.has(truth, *features)}
     if truth is None or not there:
-        yield Outcome(verdict="no-evidence", says="no features are declared, or no training data have them")
-        return
+        return no_evidence("no features are declared, or no training data have them")
     best = _best(q)
     limits = q.plan.checks
     facts: dict[str, Any] = {}
@@ -68,9 +67,7 @@ def proxies(q: Inquiry) -> Iterator[Outcome]:
             bad += [f"{feature} in {name}: {'; '.join(why)}"] if why else []
     said = phrases(bad) if bad else f"{counted(len(facts), 'feature')}, none tells the label alone"
     thresholds = {"auroc": limits.proxy_auroc, "cramers_v": limits.proxy_association, "best_model": best}
-    yield Outcome(
-        verdict="suspect" if bad else "pass", says=said, facts=facts, thresholds=thresholds, inputs=q.digests(*there)
-    )
+    return Outcome("suspect" if bad else "pass", said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
 
 
 @control(
@@ -80,12 +77,11 @@ def proxies(q: Inquiry) -> Iterator[Outcome]:
     passes_when="no feature names a declared group, and none is associated with it as a stand-in would be",
     lacks="groups of people",
 )
-def unaware(q: Inquiry) -> Iterator[Outcome]:
+def unaware(q: Inquiry) -> Outcome:
     """Features held against the groups of people; that a group is not among them shows no fairness."""
     features, factors = q.plan.columns.features, q.plan.fairness.groups or []
     if features is None or not factors:
-        yield Outcome(verdict="no-evidence", says="no features, or no groups of people, are declared")
-        return
+        return no_evidence("no features, or no groups of people, are declared")
     limits, facts, bad = q.plan.checks, dict[str, Any](), list[str]()
     there = {name: one for name, one in q.splits.items() if one.has(*factors, *features)}
     for factor in factors:
@@ -103,7 +99,7 @@ def unaware(q: Inquiry) -> Iterator[Outcome]:
     said = phrases(bad) if bad else f"{counted(len(features), 'feature')}, none names or stands for a group; {shown}"
     thresholds = {"auroc": limits.proxy_auroc, "cramers_v": limits.proxy_association}
     verdict: Verdict = "suspect" if bad else "pass" if there else "no-evidence"
-    yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
+    return Outcome(verdict, said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
 
 
 def _with_interval(found: dict[str, Any], name: str) -> str:

@@ -4,14 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control
+import numpy as np
+
+from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
 from assay.assess.controls.data.leak_sensitivity import told_without, without
-from assay.assess.controls.data.near_duplicate_checks import near
 from assay.assess.controls.evidence import Inquiry
 from assay.core.text import counted, listed
 from assay.core.traits import TS4213
+from assay.tally.data.feature_counts import described, values_of
+from assay.tally.data.image_hashes import near_pictures
+from assay.tally.data.near_duplicates import Naming, Near, near_numbers, near_texts
 
 if TYPE_CHECKING:
     from assay.tally.data.split_counts import Shared, SplitRows
@@ -106,7 +111,7 @@ def _are(n: int) -> str:
     passes_when="no subject is in both; without a subject column, somebody states that subjects are distinct",
     lacks="subjects with several samples",
 )
-def groups(q: Inquiry) -> Iterator[Outcome]:
+def groups(q: Inquiry) -> Outcome:
     """No subject in two splits."""
     column = q.plan.columns.subject
     train, test = q.of_role("train"), q.of_role("test")
@@ -115,11 +120,9 @@ def groups(q: Inquiry) -> Iterator[Outcome]:
         said = (
             "stated: no two samples share a subject" if stated else "no subject column is declared, and nothing stated"
         )
-        yield Outcome(verdict="declared" if stated else "no-evidence", says=said)
-        return
+        return Outcome("declared" if stated else "no-evidence", said)
     if not train or not test or not all(one.has(column) for one in (*train.values(), *test.values())):
-        yield Outcome(verdict="no-evidence", says="training or test data with the subject column are not there")
-        return
+        return no_evidence("training or test data with the subject column are not there")
     rows = subjects = 0
     left: dict[str, Any] = {}
     for name, mine in test.items():
@@ -137,7 +140,7 @@ def groups(q: Inquiry) -> Iterator[Outcome]:
     contradicted = subjects and q.signed(q.plan.leakage.distinct_subjects)
     tail = "; the plan states the contrary" if contradicted else ""
     verdict: Verdict = "fail" if subjects else "pass"
-    yield Outcome(verdict=verdict, says=message + told_without(left) + tail, facts=facts, inputs=inputs)
+    return Outcome(verdict, message + told_without(left) + tail, facts=facts, inputs=inputs)
 
 
 @control(
@@ -147,32 +150,28 @@ def groups(q: Inquiry) -> Iterator[Outcome]:
     passes_when="the last training sample is earlier than the first test sample",
     lacks="a time of the samples",
 )
-def times(q: Inquiry) -> Iterator[Outcome]:
+def times(q: Inquiry) -> Outcome:
     """Training comes before test."""
     column = q.plan.columns.time
     train, test = q.of_role("train"), q.of_role("test")
     ordered = "out-of-time" in (q.plan.purpose.aims or ())
     if column is None or not train or not test:
-        yield Outcome(verdict="no-evidence", says="no time column is declared, or training or test data are not there")
-        return
+        return no_evidence("no time column is declared, or training or test data are not there")
     every = (*train.values(), *test.values())
     if not all(one.has(column) for one in every):
-        yield Outcome(verdict="no-evidence", says="a split has no time column")
-        return
+        return no_evidence("a split has no time column")
     spans = {name: one.span(column) for name, one in {**train, **test}.items()}
     if None in spans.values():
         unread = [name for name, span in spans.items() if span is None]
-        yield Outcome(verdict="no-evidence", says=f"not every value is a time in {listed(unread)}")
-        return
+        return no_evidence(f"not every value is a time in {listed(unread)}")
     last = max(span[1] for name, span in spans.items() if span and name in train)
     first = min(span[0] for name, span in spans.items() if span and name in test)
     facts = {"last_training": last, "first_test": first}
     inputs = q.digests(*train, *test)
     if last < first:
-        yield Outcome(verdict="pass", says=f"training ends {last}, test begins {first}", facts=facts, inputs=inputs)
-    else:
-        said = f"training goes on to {last}, test begins {first}"
-        yield Outcome(verdict="fail" if ordered else "suspect", says=said, facts=facts, inputs=inputs)
+        return Outcome("pass", f"training ends {last}, test begins {first}", facts=facts, inputs=inputs)
+    said = f"training goes on to {last}, test begins {first}"
+    return Outcome("fail" if ordered else "suspect", said, facts=facts, inputs=inputs)
 
 
 @control(
@@ -181,27 +180,71 @@ def times(q: Inquiry) -> Iterator[Outcome]:
     clause=TS4213("5.3.5"),
     passes_when="id, true label and weight of every test row are the same for all models",
 )
-def same_test_set(q: Inquiry) -> Iterator[Outcome]:
+def same_test_set(q: Inquiry) -> Outcome:
     """All models meet the same test data."""
     if len(q.predictions) < 2:  # noqa: PLR2004
-        yield Outcome(verdict="no-evidence", says="fewer than two models have predictions")
-        return
+        return no_evidence("fewer than two models have predictions")
     columns = [one for one in (q.plan.columns.id, q.plan.columns.truth, q.plan.columns.weight) if one is not None]
     if q.ran_here or all(name in q.plan.models and q.plan.models[name].joined for name in q.predictions):
         columns = [str(q.plan.columns.id)]  # the truth is that of the split for all of them
     inputs = {name: one.sha256 for name, one in q.predictions.items()}
     if len(set(inputs.values())) == 1:
-        yield Outcome(verdict="pass", says="all models have their predictions in one file of test rows", inputs=inputs)
-        return
+        return Outcome("pass", "all models have their predictions in one file of test rows", inputs=inputs)
     if not all(one.has(*columns) for one in q.predictions.values()):
-        yield Outcome(verdict="no-evidence", says=f"not every file has {listed(columns)}", inputs=inputs)
-        return
+        return no_evidence(f"not every file has {listed(columns)}", inputs=inputs)
     digests = {name: one.hashes(*columns).digest for name, one in q.predictions.items()}
     if len(set(digests.values())) > 1:
-        yield Outcome(verdict="fail", says="the models did not meet the same test rows", facts=digests, inputs=inputs)
-    elif q.plan.columns.id is None:
+        return Outcome("fail", "the models did not meet the same test rows", facts=digests, inputs=inputs)
+    if q.plan.columns.id is None:
         said = "the true labels are equally many in every file; without ids nobody can see that the rows are the same"
-        yield Outcome(verdict="declared", says=said, facts=digests, inputs=inputs)
-    else:
-        said = "ids and true labels are the same for all models"
-        yield Outcome(verdict="pass", says=said, facts=digests, inputs=inputs)
+        return Outcome("declared", said, facts=digests, inputs=inputs)
+    return Outcome("pass", "ids and true labels are the same for all models", facts=digests, inputs=inputs)
+
+
+CONTINUOUS: Final = 100
+"""Different values from which a number counts as measured; the codes of few values coincide all the time."""
+BY_CHANCE: Final = 0.01
+"""Pairs that may coincide by chance alone, expected, before the tolerance is made smaller."""
+DENSITY: Final = 0.56
+"""Chance that two draws of a normal distribution differ by less than a tolerance, per standard deviation of it."""
+
+
+def near(q: Inquiry, mine: SplitRows, other: SplitRows) -> dict[str, dict[str, Any]]:
+    """By kind of content, the rows of one split that nearly equal a row of the other; empty where nothing fits."""
+    matches: dict[str, dict[str, Any]] = {}
+    columns, limits = q.plan.columns, q.plan.checks
+    both = [column for column in mine.columns if other.has(column)]
+    naming = Naming.of(mine, columns.id) if columns.id in both else None
+    texts = [column for column in columns.texts or () if column in both]
+    if texts:
+        near_rows = near_texts(mine, other, texts, limits.similarity, naming)
+        matches["texts"] = {**near_rows.to_json(), "similarity": limits.similarity}
+    features = [column for column in columns.features or () if column not in texts and column in both]
+    reach = {} if texts else _reach(mine, other, features, limits.near)
+    if reach:
+        same = [column for column in features if column not in reach]
+        numbers: Near = near_numbers(mine, other, reach, same, naming)
+        matches["numbers"] = {**numbers.to_json(), "reach": reach}
+    if columns.picture in both:
+        folder = Path(q.loaded.folder)
+        alike = near_pictures(
+            mine, other, columns.picture, folder=folder, distance=limits.picture_distance, naming=naming
+        )
+        matches["pictures"] = {**alike.to_json(), "distance": limits.picture_distance}
+    return matches
+
+
+def _reach(mine: SplitRows, other: SplitRows, features: list[str], tolerance: float) -> dict[str, float]:
+    """How far apart the numbers of each measured feature may lie; the less, the fewer features and the more rows."""
+    spreads: dict[str, float] = {}
+    for feature in features:
+        if all(one.numeric and one.distinct >= CONTINUOUS for one in (described(s, feature) for s in (mine, other))):
+            values = values_of(other, feature)
+            spread = float(np.std(values[np.isfinite(values)]))
+            if spread > 0 and np.isfinite(spread):
+                spreads[feature] = spread
+    if not spreads:
+        return {}
+    pairs = max(1, mine.rows()) * max(1, other.rows())
+    chance = (BY_CHANCE / pairs) ** (1 / len(spreads)) / DENSITY
+    return {feature: spread * min(tolerance, chance) for feature, spread in spreads.items()}

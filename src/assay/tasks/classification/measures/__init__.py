@@ -3,32 +3,10 @@
 
 from __future__ import annotations
 
-# isort: off
-from assay.tasks.classification.measures import counts
-from assay.tasks.classification.measures import rates
-from assay.tasks.classification.measures import ratios
-from assay.tasks.classification.measures import multiclass
-from assay.tasks.classification.measures import agreement
-from assay.tasks.classification.measures import class_shares
-from assay.tasks.classification.measures import roc
-from assay.tasks.classification.measures import precision_recall_and_lift
-from assay.tasks.classification.measures import proper_scores
-from assay.tasks.classification.measures import calibration_errors
-from assay.tasks.classification.measures import multiclass_scores
-from assay.tasks.classification.measures import expected_costs
+from importlib import import_module
 
-# isort: on
-__all__ = [
-    "agreement",
-    "calibration_errors",
-    "class_shares",
-    "counts",
-    "expected_costs",
-    "multiclass",
-    "multiclass_scores",
-    "precision_recall_and_lift",
-    "proper_scores",
-    "rates",
-    "ratios",
-    "roc",
-]
+for _module in (
+    "counts", "rates", "ratios", "multiclass", "agreement", "class_shares", "roc", "precision_recall_and_lift",
+    "proper_scores", "calibration_errors", "multiclass_scores", "expected_costs",
+):  # fmt: skip
+    import_module(f"{__name__}.{_module}")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
 
+bin_error = partial(measure, range=(0, 1), better=LOWER, family="calibration", source=EXTENSION, spec="M-PRB-04")
+logit_line = partial(bin_error, range=(-inf, inf), better=NEITHER)
+
 
 def gap_error(t: Ranked, bins: int, binning: Binning) -> Number:
     """The gap between mean probability and share of positives, averaged over bins by their rows."""
@@ -34,43 +38,28 @@ def gap_error(t: Ranked, bins: int, binning: Binning) -> Number:
     return number(cast("Amount", np.abs(off).sum(axis=-1)), over=t.n, empty=NO_ROWS)
 
 
-@measure(
+@bin_error(
     symbol="ECE",
     says="the gap between mean probability and share of positives, averaged over bins of equal width by their rows",
     formula="sum(abs(p - s) for p, s, m in groups(bins, binning)) / n",
-    range=(0, 1),
-    better=LOWER,
-    family="calibration",
-    source=EXTENSION,
-    spec="M-PRB-04",
 )
 def expected_calibration_error(t: Ranked, *, bins: int = BINS, binning: Binning = "width") -> Number:
     return gap_error(t, bins, binning)
 
 
-@measure(
+@bin_error(
     symbol="ACE",
     says="the gap between mean probability and share of positives, averaged over bins that hold equally many rows",
     formula='sum(abs(p - s) for p, s, m in groups(bins, "mass")) / n',
-    range=(0, 1),
-    better=LOWER,
-    family="calibration",
-    source=EXTENSION,
-    spec="M-PRB-04",
 )
 def adaptive_calibration_error(t: Ranked, *, bins: int = BINS) -> Number:
     return gap_error(t, bins, "mass")
 
 
-@measure(
+@bin_error(
     symbol="MCE",
     says="the largest gap between mean probability and share of positives among the bins",
     formula="max(abs(p - s) / m for p, s, m in groups(bins, binning))",
-    range=(0, 1),
-    better=LOWER,
-    family="calibration",
-    source=EXTENSION,
-    spec="M-PRB-04",
 )
 def maximum_calibration_error(t: Ranked, *, bins: int = BINS, binning: Binning = "width") -> Number:
     if wrong := not_probability(t.score):
@@ -137,46 +126,31 @@ def _line(t: Ranked, which: int, slope: float | None, clip: float | None) -> Num
     return number(cast("Amount", float(coefficients[0]) * there), over=cast("Amount", there), empty=both(t))
 
 
-@measure(
+@logit_line(
     also=("Cox slope", "slope of the logistic recalibration"),
     says="the slope of the logistic regression of the truth on the logit; below 1 the probabilities are too extreme",
     formula="logistic(X, Y)[1]",
-    range=(-inf, inf),
-    better=NEITHER,
-    family="calibration",
-    source=EXTENSION,
-    spec="M-PRB-04",
 )
 def calibration_slope(t: Ranked, *, clip: float | None = None) -> Number:
     return _line(t, 1, None, clip)
 
 
-@measure(
+@logit_line(
     also=("calibration in the large",),
     says="what must be added to every logit so that the mean probability is the share of positives",
     formula="logistic(X, Y, slope=1)[0]",
-    range=(-inf, inf),
-    better=NEITHER,
-    family="calibration",
-    source=EXTENSION,
-    spec="M-PRB-04",
 )
 def calibration_intercept(t: Ranked, *, clip: float | None = None) -> Number:
     return _line(t, 0, 1.0, clip)
 
 
-@measure(
+@logit_line(
     symbol="Z",
     also=("Spiegelhalter statistic", "Spiegelhalter's z"),
     says="how many standard errors the Brier score lies above what calibrated probabilities would give",
     formula="(sum((1 - x)*(1 - 2*x) for x in X) - sum(y*(1 - 2*y) for y in Y))"
     " / sqrt(sum((1 - 2*q)**2 * q*(1 - q) for q in [*X, *Y]))",
-    range=(-inf, inf),
-    better=NEITHER,
-    family="calibration",
     chance="0, give or take 1",
-    source=EXTENSION,
-    spec="M-PRB-04",
 )
 def spiegelhalter_z(t: Ranked) -> Number:
     if wrong := not_probability(t.score):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.core.values import Amount
+
+share_measure = partial(measure, range=(0, 1), better=LOWER, family="class shares")
 
 
 def _divergence(first: NDArray[np.float64], second: NDArray[np.float64]) -> Amount:
@@ -42,14 +45,12 @@ def _kl(t: Multiclass, first: Amount, second: Amount, gap: str) -> Number:
     return Number(_divergence(*pair), infinite=True, note=note, empty=NO_ROWS)
 
 
-@measure(
+@share_measure(
     also=("forward KL", "KL(truth || predicted)"),
     says="information lost when the predicted class shares stand in for the true ones, in nats",
     formula="sum(t * ln(t / p) for t, p in shares if t > 0)",
     range=(0, math.inf),
-    better=LOWER,
     infinite=True,
-    family="class shares",
     source=(TS4213("6.2.7"), TS4213("6.3.5")),
     spec=("M-DIS-01", "M-DIS-02"),
     errata=("E-TS-01", "E-TS-04"),
@@ -58,14 +59,12 @@ def kl_truth_pred(t: Multiclass) -> Number:
     return _kl(t, t.actual, t.called, "never predicted")
 
 
-@measure(
+@share_measure(
     also=("reverse KL", "KL(predicted || truth)"),
     says="information lost when the true class shares stand in for the predicted ones, in nats",
     formula="sum(p * ln(p / t) for t, p in shares if p > 0)",
     range=(0, math.inf),
-    better=LOWER,
     infinite=True,
-    family="class shares",
     source=TS4213("6.4.4"),
     spec="M-DIS-03",
     errata=("E-TS-01", "E-TS-03"),
@@ -74,15 +73,13 @@ def kl_pred_truth(t: Multiclass) -> Number:
     return _kl(t, t.called, t.actual, "never true")
 
 
-@measure(
+@share_measure(
     symbol="JSD",
     also=("Jensen-Shannon divergence",),
     says="a bounded, symmetric companion of the two divergences, in nats",
     formula="sum(t*ln(2*t/(t + p)) for t, p in shares if t > 0)/2"
     " + sum(p*ln(2*p/(t + p)) for t, p in shares if p > 0)/2",
     range=(0, math.log(2)),
-    better=LOWER,
-    family="class shares",
     source=EXTENSION,
     spec="M-DIS-06",
 )
@@ -96,14 +93,11 @@ def jensen_shannon(t: Multiclass) -> Number:
     )
 
 
-@measure(
+@share_measure(
     symbol="TV",
     also=("quantity disagreement",),
     says="the share of rows that would have to change class to match the totals",
     formula="sum(abs(t - p) for t, p in shares) / 2",
-    range=(0, 1),
-    better=LOWER,
-    family="class shares",
     source=EXTENSION,
     spec="M-DIS-07",
 )
@@ -111,12 +105,10 @@ def total_variation(t: Multiclass) -> Number:
     return number(cast("Amount", abs(t.actual - t.called).sum(axis=-1)), over=2 * t.n, empty=NO_ROWS)
 
 
-@measure(
+@share_measure(
     says="how mixed the true classes are: the chance that two rows drawn with replacement differ",
     formula="1 - sum(r**2 for r in R) / n**2",
-    range=(0, 1),
     better=NEITHER,
-    family="class shares",
     source=SCHLOSSER("eq. 51"),
     spec="M-DIS-08",
     errata=("E-SCH-21",),
@@ -126,14 +118,12 @@ def gini_impurity(t: Multiclass) -> Number:
     return number(n * n - cast("Amount", (t.actual * t.actual).sum(axis=-1)), over=n * n, empty=NO_ROWS)
 
 
-@measure(
+@share_measure(
     symbol="CSMFA",
     also=("CSMF accuracy", "cause-specific mortality fraction accuracy"),
     says="how well the predicted class shares match the true ones, 1 minus the error over the worst possible error",
     formula="1 - sum(abs(t - p) for t, p in shares) / (2*(1 - min(t for t, p in shares)))",
-    range=(0, 1),
     better=HIGHER,
-    family="class shares",
     source=TS4213("Annex D"),
     spec="M-CHN-05",
     errata=("E-TS-05", "E-TS-08"),
@@ -144,13 +134,12 @@ def csmf_accuracy(t: Multiclass) -> Number:
     return number(worst - off, over=worst, empty=((t.n, NO_ROWS), (worst, "there is only one class")))
 
 
-@measure(
+@share_measure(
     also=("chance-corrected CSMF accuracy",),
     says="CSMF accuracy rescaled so that random allocation of classes scores about 0",
     formula="(1 - sum(abs(t - p) for t, p in shares) / (2*(1 - min(t for t, p in shares))) - (1 - exp(-1))) / exp(-1)",
     range=(1 - math.e, 1),
     better=HIGHER,
-    family="class shares",
     chance="0 for many classes",
     source=TS4213("Annex D"),
     spec="M-CHN-06",

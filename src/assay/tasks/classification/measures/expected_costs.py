@@ -3,19 +3,18 @@
 
 from __future__ import annotations
 
-from math import inf, isfinite
+from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from assay.core.errors import PlanError
 from assay.core.traits import EXTENSION, FUND, HIGHER, LOWER, Task
 from assay.core.values import NO_ROWS, Number, number
 from assay.measures.declare import measure
 from assay.tally.labels.one_vs_rest import Binary
 from assay.tally.labels.row_costs import Priced
 from assay.tally.scores.ranked_table import Ranked
-from assay.tasks.classification.measures.ratios import declared, is_number
+from assay.tasks.classification.measures.ratios import declared, demand_at_least_zero, demand_number
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -35,10 +34,7 @@ if TYPE_CHECKING:
     spec="M-CUR-13",
 )
 def expected_cost(t: Binary, *, cost_fp: float, cost_fn: float) -> Number:
-    for name, cost in (("cost_fp", cost_fp), ("cost_fn", cost_fn)):
-        _finite("expected_cost", name, cost)
-        if cost < 0:
-            raise PlanError("measure-needs", f"{name} = {cost!r}", known="0 or above", fix=f"give {name} >= 0")
+    demand_at_least_zero("expected_cost", cost_fp=cost_fp, cost_fn=cost_fn)
     return number(declared(cost_fp, t.tp) * t.fp + declared(cost_fn, t.tp) * t.fn, over=t.n, empty=NO_ROWS)
 
 
@@ -55,13 +51,8 @@ def expected_cost(t: Binary, *, cost_fp: float, cost_fn: float) -> Number:
     spec="M-CUR-13",
 )
 def net_benefit(t: Ranked, *, threshold: float) -> Number:
-    if not is_number(threshold) or not 0 < threshold < 1:
-        raise PlanError(
-            "measure-needs",
-            f"net_benefit got threshold = {threshold!r}",
-            known="above 0, below 1",
-            fix="give the probability at which a positive call is worth its harm",
-        )
+    known = "the probability, above 0 and below 1, at which a positive call is worth its harm"
+    demand_number("net_benefit", "threshold", threshold, known, lambda x: 0 < x < 1)
     cells = t.at(threshold)
     odds = declared(threshold, cells.tp) / (1 - declared(threshold, cells.tp))
     return number(cells.tp - odds * cells.fp, over=t.n, empty=NO_ROWS)
@@ -88,10 +79,3 @@ def decision_curve(t: Ranked, thresholds: ArrayLike) -> tuple[Floats, Floats]:
 )
 def mean_cost(t: Priced) -> Number:
     return number(t.total, over=t.n, empty=NO_ROWS)
-
-
-def _finite(name: str, parameter: str, cost: float) -> None:
-    if not is_number(cost) or not isfinite(cost):
-        raise PlanError(
-            "measure-needs", f"{name} got {parameter} = {cost!r}", known="a finite number", fix=f"give {parameter}"
-        )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from assay.core.values import Amount
     from assay.tally.calibration_bins import Binning
 
+probability_score = partial(measure, better=LOWER, family="probabilities", only=Task.MULTICLASS)
 Ties = Literal["expected", "pessimistic", "optimistic"]
 TIES: tuple[Ties, ...] = ("expected", "pessimistic", "optimistic")
 
@@ -122,16 +124,13 @@ def top_k_accuracy(t: Ranks, *, k: int, ties: Ties = "expected") -> Share:
     )
 
 
-@measure(
+@probability_score(
     also=("categorical cross-entropy", "multi-class log loss"),
     says="minus the logarithm of the probability given to the true class, averaged over the rows, in nats",
     formula="-sum(ln(q) for q in own) / n",
     range=(0, inf),
-    better=LOWER,
     infinite=True,
-    family="probabilities",
     chance="ln K for equal probabilities",
-    only=Task.MULTICLASS,
     source=RAINIO("cross-entropy"),
     spec="M-PRB-02",
     errata=("E-RAI-07",),
@@ -148,14 +147,11 @@ def log_loss_multiclass(t: Scores, *, clip: float | None = None) -> Number:
     )
 
 
-@measure(
+@probability_score(
     also=("multi-class Brier score",),
     says="squared distance between the probabilities and the truth, summed over the classes, averaged over the rows",
     formula="(sum((1 - q)**2 for q in own) + sum(q**2 for q in others)) / n",
     range=(0, 2),
-    better=LOWER,
-    family="probabilities",
-    only=Task.MULTICLASS,
     source=EXTENSION,
     spec="M-PRB-03",
 )
@@ -167,15 +163,13 @@ def brier_score_multiclass(t: Scores) -> Number:
     return number(cast("Amount", float(total)), over=cast("Amount", float(size)), empty=NO_ROWS)
 
 
-@measure(
+@probability_score(
     also=("multi-class spherical score",),
     says="the probability given to the true class over the length of all probabilities of the row, averaged",
     formula="sum(q / sqrt(length2) for q, length2 in directions) / n",
     range=(0, 1),
     better=HIGHER,
-    family="probabilities",
     chance="1 / sqrt(K) for equal probabilities",
-    only=Task.MULTICLASS,
     source=EXTENSION,
     spec="M-PRB-01",
 )

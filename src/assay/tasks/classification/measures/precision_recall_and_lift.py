@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.traits import HIGHER, RAINIO, SCHLOSSER, TS4213
+from assay.core.traits import RAINIO, SCHLOSSER, TS4213
 from assay.core.values import Number, number
-from assay.measures.declare import measure
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures.counts import NO_ACTUAL
-from assay.tasks.classification.measures.roc import both, corners, share_of, summed, up_to, wins
+from assay.tasks.classification.measures.roc import both, corners, curve, share_of, summed, up_to, wins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,14 +27,11 @@ def _divided(top: Floats, over: Floats) -> Floats:
     return cast("Floats", np.divide(top, over, out=np.zeros(np.broadcast(top, over).shape), where=over > 0))
 
 
-@measure(
+@curve(
     symbol="AUPRC",
     also=("area under the precision-recall curve", "average precision (step)"),
     says="precision at the score of each positive, averaged over the positives",
     formula="sum(TP(x) / (TP(x) + FP(x)) for x in X) / P",
-    range=(0, 1),
-    better=HIGHER,
-    family="curves",
     chance="about the prevalence",
     source=(TS4213("6.3.7"), RAINIO("PR curve"), SCHLOSSER("eq. 47")),
     spec=("M-CUR-04", "M-CUR-06"),
@@ -54,13 +50,10 @@ def average_precision(t: Ranked) -> Number:
     return number(cast("Amount", (side.count * precision).sum(axis=-1)), over=t.positives, empty=NO_ACTUAL)
 
 
-@measure(
+@curve(
     also=("area under the precision-recall curve by trapezoids",),
     says="area under straight lines between the points of the precision-recall curve, which no classifier may reach",
     formula="sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in zip(pr, pr[1:]))",
-    range=(0, 1),
-    better=HIGHER,
-    family="curves",
     chance="about the prevalence",
     source=TS4213("6.3.7"),
     spec="M-CUR-05",
@@ -75,13 +68,10 @@ def auprc_trapezoid(t: Ranked) -> Number:
     return number(cast("Amount", area), over=t.positives, empty=NO_ACTUAL)
 
 
-@measure(
+@curve(
     also=("area under the precision-recall curve by Davis and Goadrich",),
     says="area under the precision-recall curve with false positives growing evenly between its points",
     formula="sum(between(a, b) for a, b in zip(counts, counts[1:])) / P",
-    range=(0, 1),
-    better=HIGHER,
-    family="curves",
     chance="about the prevalence",
     source=TS4213("6.3.7"),
     spec="M-CUR-05",
@@ -112,13 +102,10 @@ def _between(x: Floats, step: Floats, y: Floats, after: Floats, rise: Floats) ->
     return rise / d - bend / d**2
 
 
-@measure(
+@curve(
     also=("area under the cumulative response curve", "area under the gain curve"),
     says="area under the share of positives found against the share of rows called positive",
     formula="(P/2 + sum((x > y) + (x == y)/2 for x in X for y in Y) / P) / n",
-    range=(0, 1),
-    better=HIGHER,
-    family="curves",
     chance="0.5",
     source=TS4213("6.3.8"),
     spec=("M-CUR-08", "M-CUR-09"),
@@ -128,13 +115,11 @@ def area_cumulative_response(t: Ranked) -> Number:
     return number(wins(t) + t.positives * t.positives, over=2 * (t.positives * t.n), empty=both(t))
 
 
-@measure(
+@curve(
     symbol="lift",
     says="how many times more positives are among the highest scored share of rows than among all rows",
     formula="at(gains, share) / share",
     range=(0, inf),
-    better=HIGHER,
-    family="curves",
     chance="1",
     source=TS4213("6.3.9"),
     spec="M-CUR-10",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from assay.core.values import Amount
 
     Floats: TypeAlias = NDArray[np.float64]
+
+proper_score = partial(measure, range=(0, 1), better=LOWER, family="probabilities", source=EXTENSION)
 
 
 def not_probability(score: Floats) -> Undefined | None:
@@ -53,14 +56,12 @@ def _sum(t: Ranked, of_positive: Floats, of_negative: Floats) -> Amount:
     return cast("Amount", total if np.ndim(total) else float(total))
 
 
-@measure(
+@proper_score(
     also=("binary cross-entropy", "cross-entropy", "logarithmic score"),
     says="minus the logarithm of the probability given to what was true, averaged over the rows, in nats",
     formula="-(sum(ln(x) for x in X) + sum(ln(1 - y) for y in Y)) / n",
     range=(0, inf),
-    better=LOWER,
     infinite=True,
-    family="probabilities",
     source=RAINIO("cross-entropy"),
     spec="M-PRB-01",
     errata=("E-RAI-07",),
@@ -75,15 +76,11 @@ def log_loss(t: Ranked, *, clip: float | None = None) -> Number:
     return Number(total, t.n, NO_ROWS, note=infinite_note(lost))
 
 
-@measure(
+@proper_score(
     symbol="BS",
     also=("Brier score",),
     says="squared distance between probability and truth, averaged over the rows",
     formula="(sum((1 - x)**2 for x in X) + sum(y**2 for y in Y)) / n",
-    range=(0, 1),
-    better=LOWER,
-    family="probabilities",
-    source=EXTENSION,
     spec="M-PRB-03",
 )
 def brier_score(t: Ranked) -> Number:
@@ -106,15 +103,11 @@ def _without_scores(t: Ranked) -> Amount:
     return cast("Amount", found if found.ndim else float(found))
 
 
-@measure(
+@proper_score(
     symbol="MCB",
     also=("miscalibration", "reliability part of the Brier score"),
     says="the part of the Brier score that a rising recalibration of the scores would save",
     formula="brier(scores) - brier(recalibrated)",
-    range=(0, 1),
-    better=LOWER,
-    family="probabilities",
-    source=EXTENSION,
     spec="M-PRB-03",
 )
 def brier_miscalibration(t: Ranked) -> Number:
@@ -124,15 +117,13 @@ def brier_miscalibration(t: Ranked) -> Number:
     return number(cast("Amount", np.maximum(saved, 0.0)), over=t.n, empty=NO_ROWS)
 
 
-@measure(
+@proper_score(
     symbol="DSC",
     also=("resolution part of the Brier score",),
     says="how much the recalibrated scores improve on giving every row the prevalence",
     formula="brier(prevalence) - brier(recalibrated)",
     range=(0, 0.25),
     better=HIGHER,
-    family="probabilities",
-    source=EXTENSION,
     spec="M-PRB-03",
 )
 def brier_discrimination(t: Ranked) -> Number:
@@ -140,29 +131,24 @@ def brier_discrimination(t: Ranked) -> Number:
     return number(cast("Amount", np.maximum(gained, 0.0)), over=t.n, empty=NO_ROWS)
 
 
-@measure(
+@proper_score(
     symbol="UNC",
     also=("uncertainty part of the Brier score",),
     says="the Brier score of giving every row the prevalence",
     formula="P*N / n**2",
     range=(0, 0.25),
     better=NEITHER,
-    family="probabilities",
-    source=EXTENSION,
     spec="M-PRB-03",
 )
 def brier_uncertainty(t: Ranked) -> Number:
     return number(t.positives * t.negatives, over=t.n * t.n, empty=NO_ROWS)
 
 
-@measure(
+@proper_score(
     also=("spherical score",),
     says="the probability given to what was true over the length of the pair of probabilities, averaged over the rows",
     formula="(sum(x / sqrt(x**2 + (1 - x)**2) for x in X) + sum((1 - y) / sqrt(y**2 + (1 - y)**2) for y in Y)) / n",
-    range=(0, 1),
     better=HIGHER,
-    family="probabilities",
-    source=EXTENSION,
     spec="M-PRB-01",
 )
 def spherical_score(t: Ranked) -> Number:

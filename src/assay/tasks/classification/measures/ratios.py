@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, cast
 
@@ -23,12 +24,30 @@ from assay.tasks.classification.measures.counts import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from assay.core.values import Amount
+
+f_score = partial(measure, range=(0, 1), better=HIGHER, family="F")
+odds = partial(measure, range=(0, inf), infinite=True, family="ratios", chance="1")
+beyond_chance = partial(measure, range=(-1, 1), better=HIGHER, family="chance-corrected", chance="0")
 
 
 def is_number(x: object) -> bool:
     """Whether a parameter is a plain number."""
     return isinstance(x, (int, float, Fraction)) and not isinstance(x, bool)
+
+
+def demand_number(of: str, name: str, value: float, known: str, fits: Callable[[float], bool]) -> None:
+    """Refuse a parameter that is no number, or not one of those known."""
+    if not is_number(value) or not fits(value):
+        raise PlanError("measure-needs", f"{of} got {name} = {value!r}", known=known, fix=f"give {name} as {known}")
+
+
+def demand_at_least_zero(of: str, **given: float) -> None:
+    """Refuse parameters below 0, and infinite ones."""
+    for name, value in given.items():
+        demand_number(of, name, value, "a number of 0 or above", lambda x: 0 <= x < inf)
 
 
 def declared(x: float, like: Amount) -> Amount:
@@ -37,14 +56,11 @@ def declared(x: float, like: Amount) -> Amount:
     return cast("Amount", x if drawn else Fraction(x))
 
 
-@measure(
+@f_score(
     symbol="F0",
     also=("F0-score",),
     says="the F-score that ignores recall: precision",
     formula="TP / (TP + FP)",
-    range=(0, 1),
-    better=HIGHER,
-    family="F",
     source=SCHLOSSER("eq. 24"),
     spec="M-BIN-17",
     errata=("E-SCH-02",),
@@ -53,14 +69,11 @@ def f_0(t: Binary) -> Share:
     return share(t.tp, of=t.called, empty=NO_CALLED)
 
 
-@measure(
+@f_score(
     symbol="F0.5",
     also=("F0.5-score",),
     says="F-score in which precision weighs more than recall",
     formula="1.25*TP / (1.25*TP + 0.25*FN + FP)",
-    range=(0, 1),
-    better=HIGHER,
-    family="F",
     source=SCHLOSSER("eq. 25"),
     spec="M-BIN-16",
     errata=("E-SCH-02",),
@@ -69,14 +82,11 @@ def f_0_5(t: Binary) -> Number:
     return number(5 * t.tp, over=5 * t.tp + t.fn + 4 * t.fp, empty=NO_MENTION)
 
 
-@measure(
+@f_score(
     symbol="F1",
     also=("F-score", "F-measure", "F1-score", "F1-measure", "Dice of labels"),
     says="precision and recall in one: their harmonic mean, by counts",
     formula="2*TP / (2*TP + FP + FN)",
-    range=(0, 1),
-    better=HIGHER,
-    family="F",
     source=(TS4213("6.2.5"), RAINIO("eq. 2"), FUND("metrics"), SCHLOSSER("eq. 26")),
     spec="M-BIN-18",
     errata=("E-XS-05", "E-RAI-01"),
@@ -85,14 +95,11 @@ def f1(t: Binary) -> Number:
     return number(2 * t.tp, over=2 * t.tp + t.fp + t.fn, empty=NO_MENTION)
 
 
-@measure(
+@f_score(
     symbol="F2",
     also=("F2-score",),
     says="F-score in which recall weighs more than precision",
     formula="5*TP / (5*TP + 4*FN + FP)",
-    range=(0, 1),
-    better=HIGHER,
-    family="F",
     source=SCHLOSSER("eq. 27"),
     spec="M-BIN-20",
     errata=("E-SCH-02",),
@@ -101,38 +108,32 @@ def f2(t: Binary) -> Number:
     return number(5 * t.tp, over=5 * t.tp + 4 * t.fn + t.fp, empty=NO_MENTION)
 
 
-@measure(
+@f_score(
     symbol="Fβ",
     also=("F-beta", "Fβ-score"),
     says="F-score in which recall weighs beta squared times as much as precision",
     formula="(1 + beta**2)*TP / ((1 + beta**2)*TP + beta**2*FN + FP)",
-    range=(0, 1),
-    better=HIGHER,
-    family="F",
     source=(TS4213("6.2.6"), SCHLOSSER("eq. 20")),
     spec="M-BIN-19",
     errata=("E-TS-11", "E-SCH-01"),
 )
 def f_beta(t: Binary, *, beta: float) -> Number:
-    _at_least_zero("f_beta", beta=beta)
+    demand_at_least_zero("f_beta", beta=beta)
     square = declared(beta, t.tp) ** 2
     top = (1 + square) * t.tp
     return number(top, over=top + square * t.fn + t.fp, empty=NO_MENTION if beta else NO_CALLED)
 
 
-@measure(
+@f_score(
     symbol="F(αp, βr)",
     says="harmonic mean of precision and recall with linear weights",
     formula="(w_precision + w_recall)*TP / ((w_precision + w_recall)*TP + w_precision*FP + w_recall*FN)",
-    range=(0, 1),
-    better=HIGHER,
-    family="F",
     source=TS4213("6.2.6"),
     spec="M-BIN-21",
     errata=("E-TS-11",),
 )
 def f_weighted(t: Binary, *, w_precision: float, w_recall: float) -> Number:
-    _at_least_zero("f_weighted", w_precision=w_precision, w_recall=w_recall)
+    demand_at_least_zero("f_weighted", w_precision=w_precision, w_recall=w_recall)
     p, r = declared(w_precision, t.tp), declared(w_recall, t.tp)
     if not p + r:
         raise PlanError("measure-needs", "f_weighted got two zero weights", fix="give at least one weight above zero")
@@ -140,15 +141,11 @@ def f_weighted(t: Binary, *, w_precision: float, w_recall: float) -> Number:
     return number((p + r) * t.tp, over=(p + r) * t.tp + p * t.fp + r * t.fn, empty=empty)
 
 
-@measure(
+@beyond_chance(
     symbol="J",
     also=("informedness", "bookmaker informedness", "BM", "Youden's J"),
     says="how much better than chance: recall plus specificity minus one",
     formula="TP/(TP + FN) + TN/(TN + FP) - 1",
-    range=(-1, 1),
-    better=HIGHER,
-    family="chance-corrected",
-    chance="0",
     source=(RAINIO("Youden index"), SCHLOSSER("eq. 42")),
     spec="M-BIN-22",
 )
@@ -157,15 +154,11 @@ def youden_index(t: Binary) -> Number:
     return number(t.tp * n + t.tn * p - p * n, over=p * n, empty=((p, NO_ACTUAL), (n, NO_ACTUAL_NEGATIVE)))
 
 
-@measure(
+@beyond_chance(
     symbol="MK",
     also=("delta p",),
     says="how far a call can be trusted: precision plus negative predictive value minus one",
     formula="TP/(TP + FP) + TN/(TN + FN) - 1",
-    range=(-1, 1),
-    better=HIGHER,
-    family="chance-corrected",
-    chance="0",
     source=SCHLOSSER("eq. 43"),
     spec="M-BIN-23",
 )
@@ -174,16 +167,12 @@ def markedness(t: Binary) -> Number:
     return number(t.tp * n + t.tn * p - p * n, over=p * n, empty=((p, NO_CALLED), (n, NO_CALLED_NEGATIVE)))
 
 
-@measure(
+@odds(
     symbol="LR+",
     also=("positive likelihood ratio",),
     says="how many times likelier a positive call is for a true member than for an outsider",
     formula="(TP/(TP + FN)) / (FP/(FP + TN))",
-    range=(0, inf),
     better=HIGHER,
-    infinite=True,
-    family="ratios",
-    chance="1",
     source=SCHLOSSER("eq. 38"),
     spec="M-BIN-24",
     errata=("E-SCH-05",),
@@ -197,16 +186,12 @@ def likelihood_ratio_positive(t: Binary) -> Number:
     )
 
 
-@measure(
+@odds(
     symbol="LR-",
     also=("negative likelihood ratio",),
     says="how many times likelier a negative call is for a true member than for an outsider",
     formula="(FN/(FN + TP)) / (TN/(TN + FP))",
-    range=(0, inf),
     better=LOWER,
-    infinite=True,
-    family="ratios",
-    chance="1",
     source=SCHLOSSER("eq. 39"),
     spec="M-BIN-25",
     errata=("E-SCH-05",),
@@ -220,15 +205,11 @@ def likelihood_ratio_negative(t: Binary) -> Number:
     )
 
 
-@measure(
+@odds(
     symbol="DOR",
     says="the odds of a positive call for true members over those for outsiders",
     formula="(TP*TN) / (FP*FN)",
-    range=(0, inf),
     better=HIGHER,
-    infinite=True,
-    family="ratios",
-    chance="1",
     source=SCHLOSSER("eq. 40"),
     spec="M-BIN-26",
     errata=("E-SCH-05",),
@@ -247,14 +228,11 @@ def diagnostic_odds_ratio(t: Binary) -> Number:
     )
 
 
-@measure(
+@f_score(
     symbol="FM",
     also=("geometric mean of precision and recall", "G-measure"),
     says="geometric mean of precision and recall",
     formula="sqrt((TP/(TP + FP)) * (TP/(TP + FN)))",
-    range=(0, 1),
-    better=HIGHER,
-    family="F",
     source=SCHLOSSER("eq. 41"),
     spec="M-BIN-27",
     errata=("E-SCH-12",),
@@ -263,14 +241,11 @@ def fowlkes_mallows(t: Binary) -> Number:
     return number(t.tp, over=root(t.called * t.actual), empty=((t.called, NO_CALLED), (t.actual, NO_ACTUAL)))
 
 
-@measure(
+@f_score(
     symbol="JI",
     also=("Jaccard index", "threat score", "critical success index", "IoU of labels"),
     says="of the rows that are or were called the class, the share that is both",
     formula="TP / (TP + FP + FN)",
-    range=(0, 1),
-    better=HIGHER,
-    family="F",
     source=(SCHLOSSER("eq. 45"), RAINIO("eq. 6")),
     spec="M-BIN-28",
     errata=("E-XS-05",),
@@ -279,14 +254,11 @@ def jaccard(t: Binary) -> Share:
     return share(t.tp, of=t.tp + t.fp + t.fn, empty=NO_MENTION)
 
 
-@measure(
+@f_score(
     symbol="P4",
     also=("P4 metric",),
     says="harmonic mean of precision, recall, specificity and negative predictive value",
     formula="0 if TP + TN == 0 < FP + FN else 4*TP*TN / (4*TP*TN + (TP + TN)*(FP + FN))",
-    range=(0, 1),
-    better=HIGHER,
-    family="F",
     source=SCHLOSSER("eq. 52"),
     spec="M-BIN-29",
     errata=("E-XS-05",),
@@ -314,20 +286,6 @@ def p4(t: Binary) -> Number:
     spec="M-BIN-30",
 )
 def average_class_accuracy(t: Binary, *, weight: float) -> Number:
-    if not is_number(weight) or not 0 <= weight <= 1:
-        raise PlanError(
-            "measure-needs",
-            f"average_class_accuracy got weight {weight!r}",
-            known="0 to 1",
-            fix="give a weight from 0 to 1",
-        )
+    demand_number("average_class_accuracy", "weight", weight, "a number from 0 to 1", lambda x: 0 <= x <= 1)
     w, p, n = declared(weight, t.tp), t.actual, t.actual_negative
     return number(w * t.tp * n + (1 - w) * t.tn * p, over=p * n, empty=((p, NO_ACTUAL), (n, NO_ACTUAL_NEGATIVE)))
-
-
-def _at_least_zero(name: str, **given: float) -> None:
-    for parameter, value in given.items():
-        if not is_number(value) or not 0 <= value < inf:
-            raise PlanError(
-                "measure-needs", f"{name} got {parameter} = {value!r}", known="0 or above", fix=f"give {parameter} >= 0"
-            )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from assay.measures.declare import measure
 from assay.tally.exact_sums import exact_dot
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures.counts import NO_ACTUAL, NO_ACTUAL_NEGATIVE
-from assay.tasks.classification.measures.ratios import is_number
+from assay.tasks.classification.measures.ratios import demand_number
 from assay.tasks.classification.measures.roc_hull import hulls
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from assay.core.values import Amount, Empty
 
     Floats: TypeAlias = NDArray[np.float64]
+
+curve = partial(measure, range=(0, 1), better=HIGHER, family="curves")
 
 
 def both(t: Ranked) -> Empty:
@@ -61,24 +64,15 @@ def summed(parts: Floats, steps: int) -> Floats:
 
 def share_of(x: float, name: str, parameter: str) -> float:
     """A declared share above 0 and up to 1."""
-    if not is_number(x) or not 0 < x <= 1:
-        raise PlanError(
-            "measure-needs",
-            f"{name} got {parameter} = {x!r}",
-            known="above 0, up to 1",
-            fix=f"give {parameter} as a share, such as 0.1",
-        )
+    demand_number(name, parameter, x, "a share above 0, up to 1, such as 0.1", lambda share: 0 < share <= 1)
     return float(x)
 
 
-@measure(
+@curve(
     symbol="AUROC",
     also=("AUC", "area under the ROC curve", "ROC AUC", "c-statistic", "concordance"),
     says="the chance that a positive scores higher than a negative, ties counting half",
     formula="sum((x > y) + (x == y)/2 for x in X for y in Y) / (P*N)",
-    range=(0, 1),
-    better=HIGHER,
-    family="curves",
     chance="0.5",
     source=(TS4213("6.3.6"), RAINIO("ROC curve"), FUND("AUC"), SCHLOSSER("eq. 46")),
     spec=("M-CUR-01", "M-CUR-02"),
@@ -88,13 +82,11 @@ def auroc(t: Ranked) -> Number:
     return number(wins(t), over=2 * (t.positives * t.negatives), empty=both(t))
 
 
-@measure(
+@curve(
     also=("Gini coefficient", "Somers' D of scores", "accuracy ratio"),
     says="the area under the ROC curve, rescaled so that chance gives 0",
     formula="2*sum((x > y) + (x == y)/2 for x in X for y in Y) / (P*N) - 1",
     range=(-1, 1),
-    better=HIGHER,
-    family="curves",
     chance="0",
     source=EXTENSION,
     spec="M-CUR-03",
@@ -116,13 +108,10 @@ def _area_up_to(t: Ranked, max_fpr: float) -> Floats:
     return summed(step * taken * (there[..., :-1] + rise * taken / 2), x.shape[-1] - 1)
 
 
-@measure(
+@curve(
     also=("partial AUC", "pAUC"),
     says="the area under the ROC curve up to a false positive rate",
     formula="integral(roc, 0, max_fpr)",
-    range=(0, 1),
-    better=HIGHER,
-    family="curves",
     source=EXTENSION,
     spec="M-CUR-02",
 )
@@ -131,13 +120,10 @@ def partial_auroc(t: Ranked, *, max_fpr: float) -> Number:
     return number(_area_up_to(t, limit), over=t.positives * t.negatives, empty=both(t))
 
 
-@measure(
+@curve(
     also=("standardised partial AUC", "McClish partial AUC"),
     says="the partial area, rescaled so that chance gives 0.5 and a perfect ranking 1",
     formula="(1 + (integral(roc, 0, max_fpr) - max_fpr**2/2) / (max_fpr - max_fpr**2/2)) / 2",
-    range=(0, 1),
-    better=HIGHER,
-    family="curves",
     chance="0.5",
     source=EXTENSION,
     spec="M-CUR-02",
@@ -150,14 +136,12 @@ def partial_auroc_standardised(t: Ranked, *, max_fpr: float) -> Number:
     return number(np.minimum(_area_up_to(t, limit) + (limit - 2 * least) * pairs, whole), over=whole, empty=both(t))
 
 
-@measure(
+@curve(
     symbol="AUCH",
     also=("area under the ROC convex hull",),
     says="the area under the ROC curve of the best mixtures of thresholds",
     formula="integral(hull(roc), 0, 1)",
     range=(0.5, 1),
-    better=HIGHER,
-    family="curves",
     chance="0.5",
     source=EXTENSION,
     spec="M-CUR-12",
@@ -167,15 +151,12 @@ def auroc_convex_hull(t: Ranked) -> Number:
     return number(_stacked(t, areas), empty=both(t)) if np.ndim(t.pos) > 1 else _defined(t, areas)
 
 
-@measure(
+@curve(
     symbol="H",
     also=("H measure",),
     says="how much less a threshold chosen for the costs loses than the best constant call, averaged over costs",
     formula="1 - expected(lambda c: min(c*FP(t) + (1 - c)*(P - TP(t)) for t in T))"
     " / expected(lambda c: min(c*N, (1 - c)*P))",
-    range=(0, 1),
-    better=HIGHER,
-    family="curves",
     chance="0",
     source=SCHLOSSER("eq. 49"),
     spec="M-CUR-11",
@@ -183,23 +164,19 @@ def auroc_convex_hull(t: Ranked) -> Number:
 )
 def h_measure(t: Ranked, *, alpha: float | None = None, beta: float | None = None) -> Number:
     for name, value in (("alpha", alpha), ("beta", beta)):
-        if value is not None and (not is_number(value) or not value > 0):
-            raise PlanError(
-                "measure-needs", f"h_measure got {name} = {value!r}", known="above 0", fix=f"give {name} above 0"
-            )
+        if value is not None:
+            demand_number("h_measure", name, value, "a number above 0", lambda x: x > 0)
     if (alpha is None) != (beta is None):
         raise PlanError("measure-needs", "h_measure got one of alpha and beta", fix="give both, or neither")
     found = [1 - hull.loss(alpha, beta) for hull in hulls(t)]
     return number(_stacked(t, found), empty=both(t)) if np.ndim(t.pos) > 1 else _defined(t, found)
 
 
-@measure(
+@curve(
     symbol="EER",
     says="the error rate at the threshold that errs equally often on positives and on negatives",
     formula="crossing(roc)",
-    range=(0, 1),
     better=LOWER,
-    family="curves",
     chance="0.5",
     source=EXTENSION,
     spec="M-CUR-01",
@@ -217,14 +194,11 @@ def equal_error_rate(t: Ranked) -> Number:
     return number(a0 + part * (a1 - a0), over=t.positives * t.negatives, empty=both(t))
 
 
-@measure(
+@curve(
     symbol="KS",
     also=("Kolmogorov-Smirnov statistic", "largest Youden index"),
     says="the largest gap between true and false positive rate over all thresholds",
     formula="max(TP(t)/P - FP(t)/N for t in T)",
-    range=(0, 1),
-    better=HIGHER,
-    family="curves",
     source=EXTENSION,
     spec=("M-CUR-01", "M-CUR-14"),
 )

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from assay.core.errors import PlanError, RowsError
+from assay.core.errors import RowsError
 from assay.core.text import figure
 from assay.core.values import WORST
 from assay.tally.scores.ranked_table import Ranked
-from assay.tasks.classification.measures.ratios import is_number
-from assay.tasks.classification.measures.roc import corners
+from assay.tasks.classification.measures.ratios import demand_at_least_zero, demand_number
+from assay.tasks.classification.measures.roc import corners, share_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,9 +44,7 @@ def youden(t: Ranked) -> Chosen:
 
 def cost_ratio(t: Ranked, *, cost_fp: float, cost_fn: float) -> Chosen:
     """Where the expected cost on these rows is lowest."""
-    for name, cost in (("cost_fp", cost_fp), ("cost_fn", cost_fn)):
-        if not is_number(cost) or not 0 <= cost < inf:
-            raise PlanError("measure-needs", f"{name} = {cost!r}", known="0 or above", fix=f"give {name}")
+    demand_at_least_zero("the rule", cost_fp=cost_fp, cost_fn=cost_fn)
     x, y = corners(t)
     _both(t)
     mean = (cost_fp * x + cost_fn * (float(t.positives) - y)) / float(t.n)
@@ -59,7 +57,8 @@ def cost_ratio(t: Ranked, *, cost_fp: float, cost_fn: float) -> Chosen:
 def target_recall(t: Ranked, *, recall: float) -> Chosen:
     """The highest threshold that finds at least a share of the positives."""
     _, y = _rates(t)
-    return _last(t, y >= _target(recall), y, f"the highest threshold with a recall of at least {figure(recall)}")
+    kept = y >= share_of(recall, "the rule", "recall")
+    return _last(t, kept, y, f"the highest threshold with a recall of at least {figure(recall)}")
 
 
 def target_specificity(t: Ranked, *, specificity: float) -> Chosen:
@@ -67,7 +66,7 @@ def target_specificity(t: Ranked, *, specificity: float) -> Chosen:
     _both(t)
     x, _ = corners(t)
     left = (float(t.negatives) - x) / float(t.negatives)  # 1 - 9/10 would be a little less than the 1/10 asked for
-    kept = left >= _target(specificity)
+    kept = left >= share_of(specificity, "the rule", "specificity")
     return _first(t, kept, left, f"the lowest threshold with a specificity of at least {figure(specificity)}")
 
 
@@ -76,7 +75,7 @@ def target_precision(t: Ranked, *, precision: float) -> Chosen:
     _both(t)
     x, y = corners(t)
     right = np.divide(y, x + y, out=np.zeros(y.shape), where=x + y > 0)
-    kept = (right >= _target(precision)) & (x + y > 0)
+    kept = (right >= share_of(precision, "the rule", "precision")) & (x + y > 0)
     if not kept.any():
         raise RowsError(
             "target-not-reached",
@@ -89,8 +88,7 @@ def target_precision(t: Ranked, *, precision: float) -> Chosen:
 
 def largest_f(t: Ranked, *, beta: float = 1.0) -> Chosen:
     """Where the F-score is largest."""
-    if not is_number(beta) or not 0 < beta < inf:
-        raise PlanError("measure-needs", f"beta = {beta!r}", known="above 0", fix="give beta, such as 1")
+    demand_number("the rule", "beta", beta, "a number above 0, such as 1", lambda x: 0 < x < inf)
     _both(t)
     x, y = corners(t)
     square = beta * beta
@@ -118,17 +116,6 @@ def _rates(t: Ranked) -> tuple[Floats, Floats]:
     _both(t)
     x, y = corners(t)
     return x / float(t.negatives), y / float(t.positives)
-
-
-def _target(share: float) -> float:
-    if not is_number(share) or not 0 < share <= 1:
-        raise PlanError(
-            "measure-needs",
-            f"a target of {share!r} is no share",
-            known="above 0, up to 1",
-            fix="give a share such as 0.9",
-        )
-    return float(share)
 
 
 def _candidates(t: Ranked) -> Floats:
