@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Flag, auto
+from typing import Any, TypeAlias
 
 
 class Reach(Flag):
@@ -188,6 +189,11 @@ class Table(Block):
         rows = (replace(row, cells=tuple(row.cells[i] for i in kept)) if row.cells else row for row in self.rows)
         return replace(self, columns=tuple(self.columns[i] for i in kept), rows=tuple(rows))
 
+    def cut(self, most: int) -> Table:
+        """The first rows of a table that may be cut; those left out are hidden."""
+        rest = len(self.rows) - most if self.things else 0
+        return replace(self, rows=self.rows[:most], hidden=self.hidden + rest) if rest > 0 else self
+
     def reasons(self, most: int | None = None, columns: int | None = None) -> Iterator[tuple[str, str, str]]:
         """Column, row and reason of every cell without a value, where they cannot stand in the cells."""
         for row in self.rows[:most]:
@@ -294,19 +300,30 @@ def row_of(*cells: str | Cell, **more: str) -> Row:
     return Row(cells=tuple(Cell(cell) if isinstance(cell, str) else cell for cell in cells), **more)
 
 
-def columns(*specs: tuple[str, str, float]) -> tuple[Column, ...]:
-    """Columns by name, kind and width."""
-    return tuple(Column(name, kind, width) for name, kind, width in specs)
+Head: TypeAlias = "Column | str | tuple[str, str] | tuple[str, str, float]"
+
+
+def table(
+    name: str,
+    caption: str,
+    heads: Iterable[Head],
+    rows: Iterable[Row | Sequence[str | Cell]],
+    **more: Any,  # noqa: ANN401  fields of a table
+) -> Table:
+    """A table of rows, or of their cells, under heads: columns, or the name, kind and width of each."""
+    columns = (h if isinstance(h, Column) else Column(h) if isinstance(h, str) else Column(*h) for h in heads)
+    drawn = (row if isinstance(row, Row) else row_of(*row) for row in rows)
+    return Table(name=name, caption=caption, columns=tuple(columns), rows=tuple(drawn), **more)
 
 
 def number_table(
-    name: str, caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, small: bool = False
+    name: str, caption: str, heads: Sequence[str], rows: Iterable[Sequence[str | Cell]], *, small: bool = False
 ) -> Table:
     """A table of names and numbers."""
-    sides = columns(*((head, "number" if i else "text", 1) for i, head in enumerate(heads)))
-    return Table(name=name, caption=caption, columns=sides, rows=tuple(row_of(*row) for row in rows), small=small)
+    sides = ((head, "number" if i else "text", 1) for i, head in enumerate(heads))
+    return table(name, caption, sides, rows, small=small)
 
 
-def section(id: str, title: str, blocks: Iterable[Block], **more: object) -> Section:
+def section(id: str, title: str, blocks: Iterable[Block], **more: Any) -> Section:  # noqa: ANN401  its fields
     """A section of whatever blocks there are."""
-    return Section(id=id, title=title, blocks=tuple(blocks), **more)  # type: ignore[arg-type]
+    return Section(id=id, title=title, blocks=tuple(blocks), **more)

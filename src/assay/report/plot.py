@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from assay.assess.record.record import Record
 from assay.assess.tidy import to_columns, to_frame
@@ -94,7 +94,7 @@ def _scoring(record: Record, name: str) -> Scoring:
             f"{name} needs scores, and this result has none",
             fix="give score=..., such as the probability of the positive class",
         )
-    return Assessed(record).scoring or Scoring(record, "", "rows")
+    return cast("Scoring", Assessed(record).scoring)
 
 
 def _owner(curve: figures.Curve) -> dict[str, Any]:
@@ -105,9 +105,8 @@ def _owner(curve: figures.Curve) -> dict[str, Any]:
 def roc(record: Record) -> Plot:
     """The ROC curve of each class, or of each model of a comparison."""
     if record["kind"] == "comparison":
-        curves, chart = figures.read_curves(record), None
-        if curves:
-            chart = figures.roc(curves)
+        curves = figures.read_curves(record)
+        chart = figures.roc(curves) if curves else None
     else:
         scoring = _scoring(record, "roc")
         curves, chart = scoring.curves, figures.roc(scoring.curves, scoring.place, scoring.level)

@@ -84,9 +84,8 @@ class Series:
 
 
 def lines(chart: Data) -> str:
-    """Lines with bands, steps, marks and a legend; a step of `true` holds back to the x before, one of "after" on."""
-    plain = str(chart.get("scale") or "")
-    scales = ("log" if chart.get("log_x") else plain), ("log" if chart.get("log_y") else plain)
+    """Lines with bands, steps that hold back to the x before, marks and a legend."""
+    scales = ("log" if chart.get("log_x") else ""), ""
     places = count()
     series = [line for raw in chart["series"] if (line := _series(raw, scales, places)).points]
     if not series:
@@ -117,10 +116,8 @@ def _finished(chart: Data, plane: Plane, body: str, described: str, named: Itera
 
 def _series(raw: Data, scales: tuple[str, str], places: Iterator[int]) -> Series:
     points = [(x, y) for x, y in tuples(raw["points"], scales)]
-    step = raw.get("step")
-    if step and points:
-        corners = ((b[0], a[1]) if step == "after" else (a[0], b[1]) for a, b in pairwise(points))
-        points = [points[0], *(spot for pair in zip(corners, points[1:], strict=True) for spot in pair)]
+    if raw.get("step") and points:
+        points = [points[0], *(spot for a, b in pairwise(points) for spot in ((a[0], b[1]), b))]
     quiet = bool(raw.get("quiet"))
     look = QUIET if quiet else look_of(next(places))
     return Series(
@@ -130,7 +127,7 @@ def _series(raw: Data, scales: tuple[str, str], places: Iterator[int]) -> Series
         look=CHANCE if raw.get("chance") else replace(look, dash=look.dash or "4 3") if raw.get("dashed") else look,
         quiet=quiet,
         whiskers=bool(raw.get("whiskers")),
-        corners=bool(step or raw.get("chance") or raw.get("bare")),
+        corners=bool(raw.get("step") or raw.get("chance") or raw.get("bare")),
     )
 
 

@@ -27,8 +27,6 @@ INDEX_END: Final = "# assay:end"
 FRONT: Final = re.compile(r"\A(\ufeff?---[ \t]*\n)(.*?)(^---[ \t]*(?:\n|\Z))", re.DOTALL | re.MULTILINE)
 INDEX: Final = re.compile(r"^model-index[ \t]*:.*\n(?:(?:[ \t]*(?:#.*)?\n)*(?:[ \t]+[^\s#].*|-.*)\n)*", re.MULTILINE)
 """The key with everything below it that is indented or a list entry; what follows the last of these is not its own."""
-KEY: Final = re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null)\Z)[a-z_][a-z0-9_]*", re.IGNORECASE)
-"""A key that YAML reads as text without quotes."""
 PIPELINE: Final = re.compile(r"^pipeline_tag[ \t]*:[ \t]*[\"']?([A-Za-z0-9_-]+)", re.MULTILINE)
 
 
@@ -79,12 +77,8 @@ def _metrics(record: Record) -> Iterator[dict[str, Any]]:
         metric: dict[str, Any] = {"type": str(name), "value": value, "name": about(str(name)).name}
         low, high = real(estimate.get("low")), real(estimate.get("high"))
         if low is not None and high is not None and math.isfinite(high):
-            metric["args"] = {
-                "low": twelve_digits(low),
-                "high": twelve_digits(high),
-                "level": estimate["level"],
-                "interval": estimate["interval"],
-            }
+            ends = {"low": twelve_digits(low), "high": twelve_digits(high)}
+            metric["args"] = {**ends, "level": estimate["level"], "interval": estimate["interval"]}
         yield metric
 
 
@@ -143,8 +137,7 @@ def _task(body: str) -> str:
 
 
 def _block(record: Record, body: str) -> str:
-    lines = [INDEX_BEGIN, "model-index:", *_yaml(index(record, _task(body)), "")]
-    return "\n".join([*lines, INDEX_END, ""])
+    return f"{INDEX_BEGIN}\n{_yaml(index(record, _task(body)))}{INDEX_END}\n"
 
 
 def _merged(standing: str, record: Record, body: str) -> str:
@@ -166,7 +159,7 @@ def _merged(standing: str, record: Record, body: str) -> str:
         else:
             kept = [one for one in named[0].get("results") or [] if _same(one) != _same(ours["results"][0])]
             named[0]["results"] = [*kept, *ours["results"]]
-        return "\n".join(["model-index:", *_yaml(models, ""), ""])
+        return _yaml(models)
     except (yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise PlanError(
             "markers-broken",
@@ -181,39 +174,13 @@ def _same(result: Mapping[str, Any]) -> tuple[Any, ...]:
     return data.get("type"), data.get("name"), data.get("split")
 
 
-def _yaml(content: object, indent: str) -> Iterator[str]:
-    """Lists and mappings as YAML blocks; every text in double quotes, so that none is taken for anything else."""
-    if isinstance(content, Mapping):
-        for name, value in content.items():
-            key = str(name) if KEY.fullmatch(str(name)) else _quoted(str(name))
-            if isinstance(value, (Mapping, list)) and value:
-                yield f"{indent}{key}:"
-                yield from _yaml(value, indent + ("  " if isinstance(value, Mapping) else ""))
-            else:
-                yield f"{indent}{key}: {_scalar(value)}"
-    elif isinstance(content, list):
-        for value in content:
-            if isinstance(value, (Mapping, list)) and value:
-                first, *rest = _yaml(value, indent + "  ")
-                yield f"{indent}- {first.strip()}"
-                yield from rest
-            else:
-                yield f"{indent}- {_scalar(value)}"
-
-
-def _scalar(value: object) -> str:
-    if value is None or isinstance(value, (bool, int, float, Mapping, list)):
-        return json.dumps(value, allow_nan=False)
-    return _quoted(str(value))
-
-
-def _quoted(text: str) -> str:
-    return '"' + "".join(map(_character, text)) + '"'
+def _yaml(models: list[dict[str, Any]]) -> str:
+    """The index as JSON, which YAML reads; what cannot be printed is escaped, so that no name ends the front matter."""
+    text = json.dumps(models, indent=1, ensure_ascii=False, allow_nan=False)
+    return "model-index: " + "".join(map(_character, text)).replace("\n", "\n ") + "\n"
 
 
 def _character(character: str) -> str:
-    if character in '"\\':
-        return f"\\{character}"
-    if character.isprintable():
+    if character == "\n" or character.isprintable():
         return character
     return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else f"\\U{ord(character):08x}"  # noqa: PLR2004  the first plane

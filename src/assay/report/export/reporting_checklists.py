@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 
 from assay.assess.record.record import Record
 from assay.core.text import chance_shown, counted, listed, quoted, visible
@@ -32,83 +31,45 @@ SILENT: Final = ("no-evidence", "n/a")
 MOST_CLASSES: Final = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """One item, what it asks for, and where a Record answers it."""
-
-    id: str
-    part: str
-    asks: str
-    shown: tuple[str, ...] = ()
-    stated: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checklist:
-    """A published checklist in our own words."""
-
-    name: str
-    about: str
-    note: str
-    items: tuple[Item, ...]
-
-
 @cache
-def checklist(name: str) -> Checklist:
-    """A checklist by its short name.
+def checklist(name: str) -> dict[str, Any]:
+    """A published checklist in our own words: what each item asks for, and where a Record or a plan answers it.
 
-    >>> checklist("claim").name, len(checklist("claim").items)
+    >>> checklist("claim")["name"], len(checklist("claim")["items"])
     ('CLAIM', 44)
     """
     text = files("assay.report.export").joinpath("checklists", f"{name}.toml").read_text(encoding="utf-8")
-    content = tomllib.loads(text)
-    items = (Item(**{**one, **{k: tuple(one.get(k, ())) for k in ("shown", "stated")}}) for one in content["items"])
-    return Checklist(name=content["name"], about=content["about"], note=content["note"], items=tuple(items))
+    return tomllib.loads(text)
 
 
 def render(record: Record, *, name: str) -> str:
     """A filled checklist as Markdown."""
     chosen, assessed = checklist(name), Assessed(record)
-    asked = counted(len(chosen.items), "item")
     rows, filled = [], 0
-    for item in chosen.items:
+    for item in chosen["items"]:
         answers = list(_answers(item, assessed))
         filled += bool(answers)
-        rows.append([item.id, marked(item.part), marked(item.asks), "<br>".join(map(marked, answers)) or EMPTY])
+        texts = (item["part"], item["asks"])
+        rows.append([item["id"], *map(marked, texts), "<br>".join(map(marked, answers)) or EMPTY])
     lines = [
-        f"# {marked(chosen.name)}: {marked(title(record))}",
+        f"# {marked(chosen['name'])}: {marked(title(record))}",
         "",
-        f"{marked(chosen.about)}.",
-        marked(chosen.note),
+        f"{marked(chosen['about'])}.",
+        marked(chosen["note"]),
         "",
-        f"A Record or its plan has something to show for {filled} of {asked}. {JUDGE}",
+        f"A Record or its plan has something to show for {filled} of {counted(len(rows), 'item')}. {JUDGE}",
         "",
         *table(["item", "part", "asks for", "what the Record shows"], rows, align="llll"),
     ]
     return "\n".join(lines) + "\n"
 
 
-def tripod_ai(record: Record) -> str:
-    """TRIPOD+AI, filled."""
-    return render(record, name="tripod-ai")
-
-
-def stard_ai(record: Record) -> str:
-    """STARD-AI, filled."""
-    return render(record, name="stard-ai")
-
-
-def claim(record: Record) -> str:
-    """CLAIM, filled."""
-    return render(record, name="claim")
-
-
-def _answers(item: Item, assessed: Assessed) -> Iterator[str]:
-    for name in item.shown:
+def _answers(item: Mapping[str, Any], assessed: Assessed) -> Iterator[str]:
+    for name in item.get("shown", ()):
         if text := EVIDENCE[name](assessed):
             yield prose(text)
     declared = assessed.record["plan"].get("declared", {})
-    for place in item.stated:
+    for place in item.get("stated", ()):
         for where, value in _declared(declared, place.split("."), ""):
             yield prose(f"{where}: {value}")
 

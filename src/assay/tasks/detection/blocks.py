@@ -13,12 +13,10 @@ from assay.core.blocks import (
     Paragraph,
     Reach,
     Section,
-    Table,
     Threshold,
-    columns,
     number_table,
-    row_of,
     section,
+    table,
 )
 from assay.core.text import counted, figure, visible
 from assay.tasks.detection.kernel.error_kinds import ERRORS
@@ -114,13 +112,9 @@ def _errors(record: Mapping[str, Any], figures: Mapping[str, Any]) -> Iterator[B
     title = f"errors at score {figures['operating_point']:g} or above, IoU 0.5"
     told = ", ".join(f"{kind} {counts[kind]:,}" for kind in ERRORS)
     yield Figure(charts=(Chart("bars", ({"title": title, "x": "errors", "rows": rows},)),), alt=f"Errors: {told}.")
-    yield Table(
-        name="errors",
-        caption="Every false alarm has one kind; objects that a wrong class or place explains are not missed.",
-        columns=columns(("kind", "text", 1), ("errors", "number", 1), ("what it is", "prose", 4)),
-        rows=tuple(row_of(kind, f"{counts[kind]:,}", SAYS[kind]) for kind in ERRORS),
-        small=True,
-    )
+    caption = "Every false alarm has one kind; objects that a wrong class or place explains are not missed."
+    heads = ("kind", "text", 1), ("errors", "number", 1), ("what it is", "prose", 4)
+    yield table("errors", caption, heads, [(kind, f"{counts[kind]:,}", SAYS[kind]) for kind in ERRORS], small=True)
 
 
 def _confidence(figures: Mapping[str, Any]) -> Iterator[Block]:

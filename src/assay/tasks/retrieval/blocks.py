@@ -9,19 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from assay.core.blocks import (
-    Block,
-    Card,
-    Chart,
-    Figure,
-    Paragraph,
-    Section,
-    Table,
-    columns,
-    number_table,
-    row_of,
-    section,
-)
+from assay.core.blocks import Block, Card, Chart, Figure, Paragraph, Section, number_table, section, table
 from assay.core.text import counted, figure, visible
 from assay.measures.declare import Measure
 from assay.tasks.retrieval.compare import RankedModels, query_pairs
@@ -91,16 +79,14 @@ def _worst_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
             )
         )
     if rows:
-        heads = columns(
+        heads = (
             ("query", "name", 2),
             (figures["by_query"]["measure"], "number", 1),
             ("relevant found", "number", 1),
             ("first relevant at", "number", 1),
             ("first documents (grade)", "prose", 5),
         )
-        caption = "The queries that a reader should look at first."
-        table = Table(name="worst-queries", caption=caption, columns=heads, rows=tuple(row_of(*row) for row in rows))
-        yield Card((table,))
+        yield Card((table("worst-queries", "The queries that a reader should look at first.", heads, rows),))
 
 
 def comparison_sections(record: Mapping[str, Any], measure: Measure) -> Iterator[Section]:
