@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Flag, auto
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 
 class Reach(Flag):
@@ -301,29 +301,22 @@ def row_of(*cells: str | Cell, **more: str) -> Row:
 
 
 Head: TypeAlias = "Column | str | tuple[str, str] | tuple[str, str, float]"
+Cells: TypeAlias = Sequence[str | Cell]
 
 
-def table(
-    name: str,
-    caption: str,
-    heads: Iterable[Head],
-    rows: Iterable[Row | Sequence[str | Cell]],
-    **more: Any,  # noqa: ANN401  fields of a table
-) -> Table:
+def table(name: str, caption: str, heads: Iterable[Head], rows: Iterable[Row | Cells], **more: object) -> Table:
     """A table of rows, or of their cells, under heads: columns, or the name, kind and width of each."""
     columns = (h if isinstance(h, Column) else Column(h) if isinstance(h, str) else Column(*h) for h in heads)
     drawn = (row if isinstance(row, Row) else row_of(*row) for row in rows)
-    return Table(name=name, caption=caption, columns=tuple(columns), rows=tuple(drawn), **more)
+    return Table(name=name, caption=caption, columns=tuple(columns), rows=tuple(drawn), **more)  # type: ignore[arg-type]
 
 
-def number_table(
-    name: str, caption: str, heads: Sequence[str], rows: Iterable[Sequence[str | Cell]], *, small: bool = False
-) -> Table:
+def number_table(name: str, caption: str, heads: Sequence[str], rows: Iterable[Cells], *, small: bool = False) -> Table:
     """A table of names and numbers."""
     sides = ((head, "number" if i else "text", 1) for i, head in enumerate(heads))
     return table(name, caption, sides, rows, small=small)
 
 
-def section(id: str, title: str, blocks: Iterable[Block], **more: Any) -> Section:  # noqa: ANN401  its fields
+def section(id: str, title: str, blocks: Iterable[Block], **more: object) -> Section:
     """A section of whatever blocks there are."""
-    return Section(id=id, title=title, blocks=tuple(blocks), **more)
+    return Section(id=id, title=title, blocks=tuple(blocks), **more)  # type: ignore[arg-type]

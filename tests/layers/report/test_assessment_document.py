@@ -125,7 +125,7 @@ def test_the_corner_of_added_up_classes_is_not_called_right_when_mistakes_are_in
 
 def test_mistakes_are_listed_from_the_most_frequent():
     found = read_counts(examples.pinned("multiclass")["tallies"]["confusion"])
-    listed = [(one.truth, one.predicted, one.count, one.share) for one in mistakes(found)]
+    listed = [(one.truth, one.predicted, one.n, one.share) for one in mistakes(found)]
     assert listed[:2] == [("d", "c", "10", "71 %"), ("b", "a", "6", "19 %")]
     assert len(listed) == 8
 

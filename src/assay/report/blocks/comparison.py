@@ -13,6 +13,7 @@ from assay.core.blocks import (
     Bullets,
     Card,
     Cell,
+    Cells,
     Chart,
     Figure,
     Fold,
@@ -259,7 +260,7 @@ def _value_table(made: Compared) -> Iterator[Table]:
     if not values:
         return
     task, letters = str(made.record["task"]), {name: _measure_letters(made.record, name) for name in values}
-    rows = []
+    rows: list[Cells] = []
     ranked = [place["model"] for place in made.record["ranking"]]
     for model in sorted(made.record["models"], key=lambda m: ranked.index(m) if m in ranked else len(ranked)):
         cells = []

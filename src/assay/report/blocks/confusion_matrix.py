@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from assay.core.blocks import Block, Card, Cell, Grid, GridCell, Paragraph, Reach, Table, table
+from assay.core.blocks import Block, Card, Cell, Cells, Grid, GridCell, Paragraph, Reach, Table, table
 from assay.core.text import counted, quoted, visible
 from assay.report.estimate_rows import amount, in_hundred, share
 from assay.report.sections import Verdict
@@ -37,7 +37,7 @@ class Mistake(NamedTuple):
 
     truth: str
     predicted: str
-    count: str
+    n: str
     share: str
 
 
@@ -179,7 +179,7 @@ def schlosser_table(tally: ClassCounts) -> Table | None:
         return None
     k, cells = len(tally.labels), {(t, p): n for t, p, n in tally.cells}
     names = [visible(label) for label in tally.labels]
-    rows = [
+    rows: list[Cells] = [
         [
             f"truly {names[t]}",
             *(Cell(amount(cells.get((t, p), 0)), tone="" if t != p else "strong") for p in range(k)),

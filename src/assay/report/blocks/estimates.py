@@ -14,6 +14,7 @@ from assay.core.blocks import (
     Bullets,
     Card,
     Cell,
+    Cells,
     Chart,
     Column,
     Fold,
@@ -182,7 +183,7 @@ def average_blocks(read: Estimates, level: str) -> Iterator[Block]:
         known = value.about
         if known.average in sentences.AVERAGES and known.measure == f"{known.base}_{known.average}":
             by_base.setdefault(known.base, {})[known.average] = value
-    rows = [
+    rows: list[Cells] = [
         (about(base).name, *(replace(number_cell(ways.get(way)), why="") for way in sentences.AVERAGES))
         for base, ways in by_base.items()
         if len(ways) > 1 and base in AVERAGED

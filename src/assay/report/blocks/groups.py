@@ -218,7 +218,7 @@ def _level_table(factor: Factor, level: str) -> Table:
     )
     extra = Reach.REPORT if factor.columns else Reach.ALL
     heads = (
-        (factor.things[0], "name", 1.8),
+        Column(factor.things[0], "name", 1.8),
         *(Column(size, "number", reach=extra if i else Reach.ALL) for i, size in enumerate(factor.sizes)),
         *(Column(column.name, "number", 1, column.measure) for column in factor.columns),
     )

@@ -15,6 +15,7 @@ from assay.core.blocks import (
     Column,
     Figure,
     Fold,
+    Head,
     Heading,
     Paragraph,
     Reach,
@@ -236,7 +237,7 @@ def _operating(scoring: Scoring) -> Iterator[Block]:
     if not points:
         return
     several = any(point.get("class") is not None for point in points)
-    heads = (
+    heads: tuple[Head, ...] = (
         *([("class", "name")] if several else []),
         "threshold",
         Column("chosen", "name", 3, reach=Reach.REPORT),

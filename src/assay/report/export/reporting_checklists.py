@@ -162,7 +162,7 @@ def _software(a: Assessed) -> str:
 
 
 def _mistakes(a: Assessed) -> str:
-    some = (f"{m.truth} called {m.predicted}: {m.count} ({m.share})" for m in mistakes(a.tally)[:3])
+    some = (f"{m.truth} called {m.predicted}: {m.n} ({m.share})" for m in mistakes(a.tally)[:3])
     return _listed("most frequent mistakes: ", some)
 
 
