@@ -40,7 +40,12 @@ def report_of(record: Record) -> Report:
         from assay.report.blocks.comparison import comparison_report
 
         return comparison_report(record)
-    return (Assessed(record) if "confusion" in record["tallies"] else Document(record)).report()
+    return document_of(record).report()
+
+
+def document_of(record: Record) -> Document:
+    """The document of a Record of an assessment."""
+    return Assessed(record) if "confusion" in record["tallies"] else Document(record)
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,8 @@ from typing import Any, Final
 from assay.assess.record.record import Record
 from assay.core.errors import PlanError
 from assay.core.text import twelve_digits
-from assay.report.blocks.estimates import HEADLINE
-from assay.report.estimate_rows import about, real
-from assay.report.export.cyclonedx import UNNAMED
+from assay.report.assessment_document import document_of
+from assay.report.export.cyclonedx import TASKS, UNNAMED, task_name
 from assay.report.render.markdown import render
 
 BEGIN: Final = "<!-- assay:begin -->"
@@ -54,8 +53,9 @@ def index(record: Record, task: str) -> list[dict[str, Any]]:
     """The `model-index` of a Record: its headline measures, with intervals among their arguments."""
     plan = record["plan"]
     source = str(plan.get("data", {}).get("from") or "test data")
+    kind = "classification" if record["task"] in TASKS else str(record["task"])
     result = {
-        "task": {"type": task, "name": f"{record['task']} classification"},
+        "task": {"type": task or kind, "name": task_name(record)},
         "dataset": {"type": source, "name": source, "split": str(plan.get("split") or "test")},
         "metrics": list(_metrics(record)),
     }
@@ -63,22 +63,13 @@ def index(record: Record, task: str) -> list[dict[str, Any]]:
 
 
 def _metrics(record: Record) -> Iterator[dict[str, Any]]:
-    wanted = HEADLINE.get(str(record["task"]), ())
-    whole = {
-        estimate["measure"]: estimate
-        for estimate in record["estimates"]
-        if estimate.get("class") is None and not estimate.get("slice")
-    }
-    for name in [name for name in wanted if name in whole] or list(whole):
-        estimate = whole[name]
-        value = real(estimate.get("value"))
-        if value is None or math.isinf(value):
+    for entry in document_of(record).headline:
+        if entry.value is None or entry.endless:
             continue  # the index takes numbers only; the section says why there is none
-        metric: dict[str, Any] = {"type": str(name), "value": value, "name": about(str(name)).name}
-        low, high = real(estimate.get("low")), real(estimate.get("high"))
-        if low is not None and high is not None and math.isfinite(high):
-            ends = {"low": twelve_digits(low), "high": twelve_digits(high)}
-            metric["args"] = {**ends, "level": estimate["level"], "interval": estimate["interval"]}
+        metric: dict[str, Any] = {"type": entry.about.measure, "value": entry.value, "name": entry.about.name}
+        if entry.low is not None and entry.high is not None and math.isfinite(entry.high):
+            ends = {"low": twelve_digits(entry.low), "high": twelve_digits(entry.high)}
+            metric["args"] = {**ends, "level": record["plan"]["level"], "interval": entry.method}
         yield metric
 
 
@@ -133,7 +124,7 @@ def _indexed(body: str, record: Record) -> str:
 
 def _task(body: str) -> str:
     found = PIPELINE.search(body)
-    return found.group(1) if found else "classification"
+    return found.group(1) if found else ""
 
 
 def _block(record: Record, body: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from assay.assess.record.record import Record
 from assay.core.text import chance_shown, counted, listed, quoted, visible
-from assay.report.assessment_document import Assessed
+from assay.report.assessment_document import Assessed, document_of
 from assay.report.blocks.claims import contests
 from assay.report.blocks.conformity import control_name, is_stated
 from assay.report.blocks.confusion_matrix import matrix, mistakes
@@ -21,6 +21,7 @@ from assay.report.estimate_rows import about, prose
 from assay.report.render.markdown import prose as marked
 from assay.report.render.markdown import table
 from assay.report.sentences import rows_equation
+from assay.report.task_document import Document
 
 JUDGE: Final = (
     "The others are for the authors. What is shown helps to answer an item; whether it does is for a reader to judge."
@@ -44,10 +45,10 @@ def checklist(name: str) -> dict[str, Any]:
 
 def render(record: Record, *, name: str) -> str:
     """A filled checklist as Markdown."""
-    chosen, assessed = checklist(name), Assessed(record)
+    chosen, document = checklist(name), document_of(record)
     rows, filled = [], 0
     for item in chosen["items"]:
-        answers = list(_answers(item, assessed))
+        answers = list(_answers(item, document))
         filled += bool(answers)
         texts = (item["part"], item["asks"])
         rows.append([item["id"], *map(marked, texts), "<br>".join(map(marked, answers)) or EMPTY])
@@ -64,11 +65,12 @@ def render(record: Record, *, name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _answers(item: Mapping[str, Any], assessed: Assessed) -> Iterator[str]:
+def _answers(item: Mapping[str, Any], document: Document) -> Iterator[str]:
+    known = {**EVIDENCE, **OF_CLASSES} if isinstance(document, Assessed) else EVIDENCE
     for name in item.get("shown", ()):
-        if text := EVIDENCE[name](assessed):
+        if name in known and (text := known[name](document)):
             yield prose(text)
-    declared = assessed.record["plan"].get("declared", {})
+    declared = document.record["plan"].get("declared", {})
     for place in item.get("stated", ()):
         for where, value in _declared(declared, place.split("."), ""):
             yield prose(f"{where}: {value}")
@@ -99,7 +101,7 @@ def _classes(a: Assessed) -> str:
     return f"{labels}; positive class {a.positive}" if a.positive else labels
 
 
-def _rows(a: Assessed) -> str:
+def _rows(a: Document) -> str:
     return rows_equation(a.record["rows"])
 
 
@@ -110,7 +112,7 @@ def _shares(a: Assessed) -> str:
     return f"truly {shown}" + (f" and {len(pairs) - MOST_CLASSES} more classes" if len(pairs) > MOST_CLASSES else "")
 
 
-def _performance(a: Assessed) -> str:
+def _performance(a: Document) -> str:
     return "; ".join(
         f"{value.about.name} {value.shown}" + (f" ({a.level} interval {value.interval})" if value.interval else "")
         for value in a.headline
@@ -118,7 +120,7 @@ def _performance(a: Assessed) -> str:
     )
 
 
-def _measures(a: Assessed) -> str:
+def _measures(a: Document) -> str:
     names = ", ".join(value.about.name for value in a.headline)
     return f"{names}; {len(a.estimates.whole)} measures in all" if names else ""
 
@@ -129,12 +131,12 @@ def _listed(opening: str, parts: Iterable[str], between: str = "; ") -> str:
     return f"{opening}{text}" if text else ""
 
 
-def _groups(a: Assessed) -> str:
+def _groups(a: Document) -> str:
     names = (f"{factor.name} ({counted(len(factor.levels) + factor.hidden, 'level')})" for factor in a.factors)
     return _listed("assessed by ", names, ", ")
 
 
-def _sites(a: Assessed) -> str:
+def _sites(a: Document) -> str:
     tests = [
         test for test in a.record.get("heterogeneity", ()) if test["measure"] in {v.about.measure for v in a.headline}
     ]
@@ -142,19 +144,19 @@ def _sites(a: Assessed) -> str:
     return _listed("differences between sites tested: ", shown)
 
 
-def _plan(a: Assessed) -> str:
+def _plan(a: Document) -> str:
     plan = a.record["plan"]
     if plan.get("given") != "plan":
         return ""
     return f"plan {quoted(plan.get('name', ''))}, SHA-256 {plan.get('sha256', '')}, fixed {plan.get('frozen_at', '')}"
 
 
-def _digests(a: Assessed) -> str:
+def _digests(a: Document) -> str:
     files_ = a.record.get("digests", {}).get("files", {})
     return "; ".join(f"SHA-256 of {name}: {digest}" for name, digest in list(files_.items())[:4])
 
 
-def _software(a: Assessed) -> str:
+def _software(a: Document) -> str:
     kept = a.record.get("environment", {})
     packages = ", ".join(f"{name} {version}" for name, version in kept.get("packages", {}).items())
     python = f"Python {kept['python']}" if "python" in kept else ""
@@ -166,20 +168,20 @@ def _mistakes(a: Assessed) -> str:
     return _listed("most frequent mistakes: ", some)
 
 
-def _dates(a: Assessed) -> str:
+def _dates(a: Document) -> str:
     dated = (f"{split.name} {split.begins} to {split.ends}" for split in splits(a.record) if split.begins)
     return _listed("first and last sample: ", dated)
 
 
-def _splits(a: Assessed) -> str:
+def _splits(a: Document) -> str:
     sizes = (f"{split.name} {split.rows} rows ({split.classes})" for split in splits(a.record))
     return _listed("counted: ", sizes)
 
 
-def _controls(*checks: str) -> Callable[[Assessed], str]:
+def _controls(*checks: str) -> Callable[[Document], str]:
     """What controls found, by their names."""
 
-    def answer(a: Assessed) -> str:
+    def answer(a: Document) -> str:
         controls = a.record.get("controls", ()) if is_stated(a.record) else ()
         ran = [c for c in controls if c["check"] in checks and c["verdict"] not in SILENT]
         return "; ".join(f"{control_name(c)} {c['verdict']}: {c['says']}" for c in ran)
@@ -187,20 +189,21 @@ def _controls(*checks: str) -> Callable[[Assessed], str]:
     return answer
 
 
-def _findings(a: Assessed) -> str:
+def _findings(a: Document) -> str:
     made = contests(a.record) if a.record["plan"].get("comparisons") else ()
     return " ".join(finding.sentence for part in made for finding in part.findings[:4])
 
 
-EVIDENCE: Final[Mapping[str, Callable[[Assessed], str]]] = {
+def _missing(a: Document) -> str:
+    stated = a.record["plan"].get("missing")
+    return f"rows without a label: {stated}; {_rows(a)}" if stated else _rows(a)
+
+
+EVIDENCE: Final[Mapping[str, Callable[[Any], str]]] = {
     "source": lambda a: f"data: {data['from']}" if (data := a.record["plan"].get("data", {})).get("format") else "",
-    "classes": _classes,
     "size": lambda a: f"{int(a.record['samples']):,} rows assessed",
-    "missing": lambda a: f"rows without a label: {a.record['plan'].get('missing', '')}; {_rows(a)}",
-    "unknown": lambda a: f"predicted labels that are no class: {a.record['plan'].get('unknown', '')}",
+    "missing": _missing,
     "flow": _rows,
-    "shares": _shares,
-    "matrix": lambda a: f"confusion matrix of {counted(len(a.tally.labels), 'class', 'classes')} in the report",
     "performance": _performance,
     "measures": _measures,
     "intervals": lambda a: ", ".join(map(visible, a.estimates.methods)),
@@ -209,7 +212,6 @@ EVIDENCE: Final[Mapping[str, Callable[[Assessed], str]]] = {
     "plan": _plan,
     "digests": _digests,
     "software": _software,
-    "mistakes": _mistakes,
     "dates": _dates,
     "splits": _splits,
     "overlap": _controls("CHK-OVERLAP", "CHK-GROUP"),
@@ -220,3 +222,11 @@ EVIDENCE: Final[Mapping[str, Callable[[Assessed], str]]] = {
     "remarks": lambda a: " ".join(remark.sentence for remark in a.remarks()),
 }
 """What a Record shows of itself; an empty text where it shows nothing."""
+OF_CLASSES: Final[Mapping[str, Callable[[Any], str]]] = {
+    "classes": _classes,
+    "unknown": lambda a: f"predicted labels that are no class: {a.record['plan'].get('unknown', '')}",
+    "shares": _shares,
+    "matrix": lambda a: f"confusion matrix of {counted(len(a.tally.labels), 'class', 'classes')} in the report",
+    "mistakes": _mistakes,
+}
+"""What only a Record of classes shows."""

@@ -30,12 +30,20 @@ def test_a_checklist_is_filled_where_there_is_evidence_and_empty_elsewhere(name)
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_record_of_another_task_answers_what_it_can(name):
+    text = RENDERERS[name](examples.errors().record)
+    assert len(rows(text)) == len(checklist.checklist(name)["items"])
+    assert "mean absolute error" in text
+    assert "classes" not in [row[3].split()[0] for row in rows(text)]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_place_an_item_points_to_exists(name):
     from assay.assess.plan.fields import Plan
 
     for item in checklist.checklist(name)["items"]:
         assert item["asks"].endswith(".")
-        assert set(item.get("shown", ())) <= set(checklist.EVIDENCE)
+        assert set(item.get("shown", ())) <= {*checklist.EVIDENCE, *checklist.OF_CLASSES}
         for place in item.get("stated", ()):
             assert place.split(".")[0] in Plan.model_fields, place
 
