@@ -47,7 +47,8 @@ def claim_blocks(record: Record) -> Iterator[Block]:
         ("claim", "name", 2.4), ("answer", "text", 1.6), ("value", "text", 1.5), ("wrongly supported", "text", 1.3),
         ("why", "prose", 4),
     )  # fmt: skip
-    yield judged_card("Claims", caption, heads, map(_judged, record["claims"]), ("claim", "claims"))
+    claims, things = map(_judged, record["claims"]), ("claim", "claims")
+    yield judged_card("Claims", caption, heads, claims, things=things, small=True)
 
 
 def _judged(claim: Mapping[str, Any]) -> Judged:

@@ -68,12 +68,10 @@ def decision_blocks(decided: Verdicts) -> Iterator[Block]:
         ("criterion", "name", 2), ("verdict", "text", 1.3), ("value", "number", 1.6), ("wrong pass", "text", 1.2),
         ("why", "prose", 3.4),
     )  # fmt: skip
-    yield judged_card("Decisions", RISKS, heads, decided.rows, ("criterion", "criteria"))
+    yield judged_card("Decisions", RISKS, heads, decided.rows, things=("criterion", "criteria"))
 
 
-def judged_card(
-    name: str, caption: str, heads: Iterable[Head], judged: Iterable[Judged], things: tuple[str, str]
-) -> Card:
+def judged_card(name: str, caption: str, heads: Iterable[Head], judged: Iterable[Judged], **more: object) -> Card:
     """Criteria or claims, each with its answer, value, risk and reason."""
     rows = (
         (
@@ -85,7 +83,7 @@ def judged_card(
         )
         for row in judged
     )
-    return Card((table(name, caption, heads, rows, things=things),))
+    return Card((table(name, caption, heads, rows, **more),))
 
 
 def verdicts(record: Record | Mapping[str, Any]) -> Verdicts | None:
