@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -54,6 +54,8 @@ class Factor:
     levels: tuple[Level, ...]
     hidden: int
     things: tuple[str, str]
+    chosen: str = "largest"
+    """Which levels are shown where there are too many."""
     whole: tuple[Entry | None, ...] = ()
 
     @property
@@ -68,7 +70,7 @@ def read_classes(read: Estimates, task: str, wanted: Sequence[str], tally: Class
     there = [title for title in read.of_class if about(title, task).family != "counts"]
     titles = ([title for title in wanted if title in there] or there)[:MOST_CHARTS]
     measured = [read.of_class[title] for title in titles]
-    labels = list(tally.labels if tally is not None else dict.fromkeys(label for part in measured for label in part))
+    labels = list(tally.labels) if tally is not None else _worst_first(measured[0]) if titles else []
     if not titles and len(labels) <= MOST_ROWS:
         return None
     largest = tally.largest if tally is not None else lambda most: list(range(min(most, len(labels))))
@@ -90,8 +92,19 @@ def read_classes(read: Estimates, task: str, wanted: Sequence[str], tally: Class
         ),
         hidden=len(labels) - len(kept),
         things=("class", "classes"),
+        chosen="largest" if tally is not None else "worst",
         whole=tuple(read.whole.get(title) for title in titles),
     )
+
+
+def _worst_first(entries: Mapping[object, Entry]) -> list[object]:
+    """Classes from the worst value to the best, those without one last."""
+
+    def rank(label: object) -> tuple[bool, float]:
+        value = entries[label].value
+        return value is None, (value or 0.0) * (-1 if entries[label].about.better.startswith("lower") else 1)
+
+    return sorted(entries, key=rank)
 
 
 def read_factors(record: Record, read: Estimates, headline: Sequence[Entry]) -> tuple[Factor, ...]:
@@ -165,11 +178,11 @@ def _cuts(factor: Factor) -> Iterator[str]:
     things, shown = factor.things[1], sum(level.plotted for level in factor.levels)
     if factor.hidden:
         yield (
-            f"The {len(factor.levels)} largest {things} are shown; {factor.hidden:,} more are not,"
+            f"The {len(factor.levels)} {factor.chosen} {things} are shown; {factor.hidden:,} more are not,"
             " but the Record has their counts."
         )
     if factor.columns and shown < len(factor.levels):
-        yield f"The charts show the {shown} largest {things}; the table below them has more."
+        yield f"The charts show the {shown} {factor.chosen} {things}; the table below them has more."
 
 
 def _level_blocks(factor: Factor, level: str) -> Iterator[Block]:

@@ -10,7 +10,6 @@ from assay.core.blocks import (
     Block,
     Chart,
     Figure,
-    Paragraph,
     Reach,
     Section,
     Threshold,
@@ -24,14 +23,12 @@ from assay.tasks.detection.measures import SAYS
 
 HIGHLIGHTED: Final = 3
 """Classes whose curves stand out; the others are quiet."""
-MOST_CLASSES: Final = 40
 
 
 def detection_sections(record: Mapping[str, Any]) -> Iterator[Section]:
-    """Curves, classes, errors, confidences and the worst images."""
+    """Curves, errors, confidences and the worst images."""
     figures = record.get("figures", {})
     yield section("curves", "Precision and recall", _curves(figures))
-    yield section("class-precision", "Average precision of the classes", _classes(record))
     yield section("errors", "Kinds of error", _errors(record, figures))
     yield section("confidence", "Choosing a confidence", _confidence(figures), reach=Reach.REPORT)
     yield section("worst-images", "Images with the most errors", _pictures(figures), reach=Reach.FULL)
@@ -63,37 +60,6 @@ def _curves(figures: Mapping[str, Any]) -> Iterator[Block]:
         charts.append(Chart("lines", ({"title": title, **axes, "series": by_class},)))
     worst = ", ".join(f"{visible(curve['class'])} {figure(curve['ap'])}" for curve in curves[:HIGHLIGHTED])
     yield Figure(charts=tuple(charts), alt=f"Precision against recall. Lowest AP at IoU 0.5: {worst}.")
-
-
-def _classes(record: Mapping[str, Any]) -> Iterator[Block]:
-    estimates = [
-        part
-        for part in record.get("estimates", [])
-        if part["measure"] == "map" and part.get("class") is not None and not part.get("slice")
-    ]
-    rows = [
-        {
-            "label": visible(part["class"]),
-            "value": part["value"],
-            "low": part.get("low"),
-            "high": part.get("high"),
-            "text": figure(part["value"]),
-        }
-        for part in estimates
-        if part.get("value") is not None
-    ]
-    if len(rows) < 2:  # noqa: PLR2004
-        return
-    rows.sort(key=lambda row: row["value"])
-    whole = next((part["value"] for part in record["estimates"] if part["measure"] == "map"), None)
-    shown = rows if len(rows) <= MOST_CLASSES else [*rows[: MOST_CLASSES // 2], *rows[-MOST_CLASSES // 2 :]]
-    chart: dict[str, Any] = {"title": "AP by class", "x": "average precision", "rows": shown}
-    if whole is not None:
-        chart["reference"] = {"x": whole, "text": "all classes"}
-    alt = f"AP of {counted(len(rows), 'class', 'classes')}: lowest {rows[0]['label']}, highest {rows[-1]['label']}."
-    yield Figure(charts=(Chart("intervals", (chart,)),), alt=alt, look="wide")
-    if len(shown) < len(rows):
-        yield Paragraph(f"The {MOST_CLASSES // 2} lowest and highest of {len(rows)} classes are drawn.", "soft")
 
 
 def _errors(record: Mapping[str, Any], figures: Mapping[str, Any]) -> Iterator[Block]:
