@@ -58,9 +58,12 @@ GAINS_SAID: Final = (
 def score_blocks(scoring: Scoring) -> Iterator[Block]:
     """The whole section."""
     yield Paragraph(prose(_facts_said(scoring.record["scores"])))
-    if scoring.curves:
-        yield _curves_of_one(scoring, scoring.alone) if scoring.alone is not None else _curves_of_classes(scoring)
-    yield from _calibration(scoring)
+    if scoring.alone is not None:
+        yield _curves_of_one(scoring, scoring.alone)
+        yield from _calibration(scoring, scoring.alone)
+    elif scoring.curves:
+        yield _curves_of_classes(scoring)
+        yield from _top_bins(scoring)
     yield from _operating(scoring)
 
 
@@ -112,12 +115,16 @@ def _curves_of_one(scoring: Scoring, curve: Curve) -> Card:
     tables.append(number_table("Error rates", caption, heads, _error_rows(curve)))
     charts, note = [figures.precision_recall([curve], scoring.place, scoring.level)], ""
     if curve.gains:
-        cut, note = scoring.cut, GAINS_SAID
-        histogram = figures.histogram(curve, real(cut["threshold"]) if cut is not None else None)
-        charts += [*filter(None, [histogram]), figures.gains(curve), figures.lift(curve)]
-        tables += _gain_tables(scoring.unit, curve)
+        charts += [figures.gains(curve), figures.lift(curve), *(() if curve.bins() else _spread(scoring, curve))]
+        note, tables = GAINS_SAID, [*tables, *_gain_tables(scoring.unit, curve)]
     more = counted(len(listed), "threshold")
     return _card(Figure(charts=tuple(charts), alt=ALL_THRESHOLDS, note=note), more, tables, lead=lead)
+
+
+def _spread(scoring: Scoring, curve: Curve) -> Iterator[Chart]:
+    """How the scores of both classes are spread; it stands beside the decision curve where there is one."""
+    histogram = figures.histogram(curve, real(scoring.cut["threshold"]) if scoring.cut is not None else None)
+    yield from () if histogram is None else (histogram,)
 
 
 def _gain_tables(unit: str, curve: Curve) -> Iterator[Table]:
@@ -142,11 +149,25 @@ def _curves_of_classes(scoring: Scoring) -> Card:
     misses = {curve.label: {row[0]: row[2] for row in _error_rows(curve)} for curve in curves}
     caption = "False negative rate of each class at the last drawn point whose false positive rate is not above a limit"
     tables.append(_side_by_side("Error rates of each class", caption, "at most", misses))
+    charts = [figures.precision_recall(curves, scoring.place, scoring.level)]
+    if binned := [curve for curve in curves if curve.bins()]:
+        charts.append(figures.reliability_of_classes(binned))
+        shares = {
+            c.label: {_bin(b): f"{b['share']:.3f} ({amount(count_from_json(b['rows']))})" for b in c.bins()}
+            for c in binned
+        }
+        caption = f"Share of rows that are of the class, by bin of its probability; in brackets the {scoring.unit}"
+        tables.append(_side_by_side("Reliability of each class", caption, "bin", shares))
+    if deciding := [curve for curve in binned if _benefits(curve)]:
+        charts.append(figures.decision(deciding))
+        benefits = {c.label: {f"{t:.3g}": figure(model) for t, model, _ in _benefits(c)} for c in deciding}
+        caption = "Net benefit of calling the class by its probability, by threshold probability"
+        tables.append(_side_by_side("Net benefit of each class", caption, "threshold", benefits))
     drawn = sum(not curve.pooled for curve in curves)
     hidden = int(scoring.record["scores"]["columns"]) - drawn
     note = f"The largest classes are drawn; the Record has no curve of {hidden:,} more." if hidden > 0 else ""
-    chart = figures.precision_recall(curves, scoring.place, scoring.level)
-    return _card(Figure(charts=(chart,), alt=ALL_THRESHOLDS, note=note), counted(drawn, "class", "classes"), tables)
+    figure_ = Figure(charts=tuple(charts), alt="Curves of each class", note=note)
+    return _card(figure_, counted(drawn, "class", "classes"), tables)
 
 
 def _error_rows(curve: Curve) -> Iterator[tuple[str, str, str, str]]:
@@ -197,39 +218,29 @@ def _benefits(curve: Curve) -> Sequence[tuple[float, float, float]]:
     return points[:: max(1, len(points) // 19)]
 
 
-def _calibration(scoring: Scoring) -> Iterator[Block]:
-    """Bins of reliability, whose chart stands at the head, and decision curves, of each class where there are more."""
-    unit, alone = scoring.unit, scoring.alone
-    binned = [curve for curve in scoring.curves if curve.bins()]
-    deciding = [curve for curve in binned if _benefits(curve)]
-    decided = (figures.decision(deciding),) if deciding else ()
-    if alone is None and (top := scoring.record["scores"].get("top_label")):
+def _calibration(scoring: Scoring, curve: Curve) -> Iterator[Block]:
+    """Bins of reliability, whose chart stands at the head, how scores are spread, and the decision curve."""
+    if not curve.bins():
+        return
+    caption = f"Share of positives by bin of predicted probability, with {scoring.level} intervals; {BINNED}"
+    tables = [_bin_table(curve.bins(), caption, "share of positives", scoring.unit)]
+    charts = [*_spread(scoring, curve)]
+    if benefits := _benefits(curve):
+        charts.append(figures.decision([curve]))
+        rows = [(f"{t:.3g}", figure(model), figure(called)) for t, model, called in benefits]
+        caption = "Net benefit by threshold probability; calling none gives 0"
+        tables.append(number_table("Net benefit", caption, ("threshold", "model", "all"), rows))
+    drawn = Figure(charts=tuple(charts), alt="Scores by true class, and decision curve")
+    yield _card(drawn, counted(len(curve.bins()), "bin"), tables, reach=Reach.ALL)
+
+
+def _top_bins(scoring: Scoring) -> Iterator[Block]:
+    """How often the class with the largest probability is right; its chart stands at the head."""
+    if top := scoring.record["scores"].get("top_label"):
         caption = f"Share of rows whose class with the largest probability is right, with {scoring.level} intervals"
-        bins = _bin_table(read_bins(top), caption, "share that is right", unit)
+        bins = _bin_table(read_bins(top), caption, "share that is right", scoring.unit)
         more, nothing = f"of the top class, {counted(len(bins.rows), 'bin')}", Figure(charts=(), alt="")
         yield _card(nothing, more, [bins], reach=Reach.REPORT)
-    if alone is not None and binned:
-        caption = f"Share of positives by bin of predicted probability, with {scoring.level} intervals; {BINNED}"
-        tables = [_bin_table(alone.bins(), caption, "share of positives", unit)]
-        if deciding:
-            rows = [(f"{t:.3g}", figure(model), figure(called)) for t, model, called in _benefits(alone)]
-            caption = "Net benefit by threshold probability; calling none gives 0"
-            tables.append(number_table("Net benefit", caption, ("threshold", "model", "all"), rows))
-        drawn = Figure(charts=decided, alt="Decision curve")
-        yield _card(drawn, counted(len(alone.bins()), "bin"), tables, reach=Reach.ALL)
-    elif binned:
-        shares = {
-            c.label: {_bin(b): f"{b['share']:.3f} ({amount(count_from_json(b['rows']))})" for b in c.bins()}
-            for c in binned
-        }
-        caption = f"Share of rows that are of the class, by bin of its probability; in brackets the {unit} there"
-        tables = [_side_by_side("Reliability of each class", caption, "bin", shares)]
-        if deciding:
-            benefits = {c.label: {f"{t:.3g}": figure(model) for t, model, _ in _benefits(c)} for c in deciding}
-            caption = "Net benefit of calling the class by its probability, by threshold probability"
-            tables.append(_side_by_side("Net benefit of each class", caption, "threshold", benefits))
-        charts, alt = (figures.reliability_of_classes(binned), *decided), "Reliability and net benefit of each class"
-        yield _card(Figure(charts=charts, alt=alt), counted(len(binned), "class", "classes"), tables)
 
 
 def _operating(scoring: Scoring) -> Iterator[Block]:
