@@ -203,11 +203,12 @@ def test_nothing_is_drawn_of_nothing(kind, data):
     assert draw(Chart(kind, ({"title": "t", **data},))) == ""
 
 
-def test_a_line_lands_on_its_axes_and_is_cut_at_them():
-    data = {"title": "t", "x_range": [0, 10], "y_range": [0, 1], "series": [{"points": [[0, 0], [5, 0.5], [20, 2]]}]}
+def test_a_line_lands_on_its_axes_and_ends_at_its_last_point_inside():
+    points = [[0, 0], [5, 0.5], [20, 2], [10, 0], [9, 0.1]]
+    data = {"title": "t", "x_range": [0, 10], "y_range": [0, 1], "series": [{"points": points}]}
     (line, dots) = strokes(drawn("lines", data), "ln")
-    assert line == "M40 270L280 30"
-    assert dots == "M40 270h0M160 150h0M280 30h0"
+    assert line == "M40 270L160 150M280 270L256 246"
+    assert dots == "M40 270h0M160 150h0M280 270h0M256 246h0"
 
 
 def test_steps_hold_back_as_precision_does():

@@ -177,24 +177,6 @@ def _power(text: str) -> str:
     return f"{mantissa}e{int(exponent)}" if power else text
 
 
-def cut_segment(a: Spot, b: Spot) -> tuple[Spot, Spot] | None:
-    """The part of a segment inside the unit square (Liang and Barsky 1984)."""
-    first, last = 0.0, 1.0
-    for start, step in ((a[0], b[0] - a[0]), (a[1], b[1] - a[1])):
-        for towards, room in ((-step, start), (step, 1 - start)):
-            if not towards:
-                if room < 0:
-                    return None
-            elif towards < 0:
-                first = max(first, room / towards)
-            else:
-                last = min(last, room / towards)
-    if first > last:
-        return None
-    ends = [(a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1])) for part in (first, last)]
-    return ends[0], ends[1]
-
-
 def path_text(points: Sequence[Spot]) -> str:
     """A line as the data of a path; level and upright steps are written short."""
     path, before = "", (math.nan, math.nan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import count, pairwise
+from itertools import count, groupby, pairwise
 from typing import Final
 
 from assay.core.text import counted
@@ -18,7 +18,6 @@ from assay.report.charts.plane import (
     Plane,
     Spot,
     axis_over,
-    cut_segment,
     from_scale,
     near,
     path_text,
@@ -198,7 +197,7 @@ def _bands(line: Series, plane: Plane) -> str:
 
 
 def _line(line: Series, plane: Plane) -> str:
-    """A line cut at the edges of the plane, with its points marked where they are few."""
+    """A line without its points outside the plane, with its points marked where they are few."""
     if line.whiskers:
         ends = "".join(f"M{near(plane.x(x))} {near(plane.y(a))}V{near(plane.y(b))}" for x, a, b in line.bands[0])
         middles = "".join(f"M{near(plane.x(x))} {near(plane.y(y))}h0" for x, y in line.points)
@@ -215,22 +214,10 @@ def _line(line: Series, plane: Plane) -> str:
 
 
 def _runs(points: Sequence[Spot], plane: Plane) -> list[list[Spot]]:
-    """The parts of a line inside the plane, as places on it."""
+    """The parts of a line whose points are inside the plane, as places on it."""
     across, up = plane.across, plane.up
-    parts = [((x - across.low) / (across.high - across.low), (y - up.low) / (up.high - up.low)) for x, y in points]
-    inside = [0 <= x <= 1 and 0 <= y <= 1 for x, y in parts]
-    runs: list[list[Spot]] = [parts] if len(parts) == 1 and inside[0] else []
-    for i, (a, b) in enumerate(pairwise(parts)):
-        ends = cut_segment(a, b)
-        if ends is None:
-            continue
-        # Points inside stay as they are: rounding in the cut would part one line into many.
-        start, stop = a if inside[i] else ends[0], b if inside[i + 1] else ends[1]
-        if runs and runs[-1][-1] == start:
-            runs[-1].append(stop)
-        else:
-            runs.append([start, stop])
-    return [[(plane.left + SIDE * x, TOP + plane.tall * (1 - y)) for x, y in run] for run in runs]
+    inside = groupby(points, lambda p: across.low <= p[0] <= across.high and up.low <= p[1] <= up.high)
+    return [[(plane.x(x), plane.y(y)) for x, y in run] for kept, run in inside if kept]
 
 
 def distribution(chart: Data) -> str:
