@@ -317,6 +317,11 @@ def number_table(name: str, caption: str, heads: Sequence[str], rows: Iterable[C
     return table(name, caption, sides, rows, small=small)
 
 
+def chart(kind: str, **data: object) -> Chart:
+    """A figure by its kind and data."""
+    return Chart(kind, (data,))
+
+
 def section(id: str, title: str, blocks: Iterable[Block], **more: object) -> Section:
     """A section of whatever blocks there are."""
     return Section(id=id, title=title, blocks=tuple(blocks), **more)  # type: ignore[arg-type]

@@ -164,10 +164,10 @@ def headline_table(headline: Sequence[Entry], level: str, baseline: Entry | None
     """The headline measures with their intervals and meanings."""
     rows = (
         (
-            Cell(v.about.name, below="; ".join(v.notes)),
+            v.about.name,
             value_cell(v),
             v.so if v.defined else v.reason,
-            Cell(v.about.says, tone="soft"),
+            Cell(v.about.says, below="; ".join(v.notes), tone="soft"),
         )
         for v in (*headline, *([baseline] if baseline is not None and baseline.defined else []))
     )

@@ -170,6 +170,12 @@ def _grid(block: Grid) -> Iterator[str]:
     yield from table(head, [*rows, ["all", *block.totals, block.total]])
 
 
+def _values(block: Values) -> Iterator[str]:
+    yield from _table(block.table)
+    notes = [f"- {prose(value.about.name)}: {prose(note)}" for value in block.entries for note in value.notes]
+    yield from ["", *notes] if notes else []
+
+
 def _nothing(block: Figure | Threshold) -> Iterator[str]:
     """The numbers of figures stand in tables."""
     del block
@@ -185,5 +191,5 @@ DRAWN: Final[dict[type[Block], Callable[[Any], Iterator[str]]]] = {
     Threshold: _nothing,
     Table: _table,
     Grid: _grid,
-    Values: lambda block: _table(block.table),
+    Values: _values,
 }
