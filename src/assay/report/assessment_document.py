@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Figure, Paragraph, Section, section
@@ -30,7 +31,12 @@ from assay.report.estimate_rows import Entry, amount, prose
 from assay.report.sections import Remark, Report, Verdict
 from assay.report.task_document import Document
 
-BROAD = 5
+HEADLINE: Final = (
+    "accuracy", "balanced_accuracy", "precision", "recall", "specificity", "f1", "f1_macro", "f1_weighted",
+    "precision_macro", "recall_macro", "matthews_corrcoef", "cohen_kappa", "auroc", "average_precision", "brier_score",
+    "expected_calibration_error", "auroc_macro", "log_loss_multiclass", "mean_cost",
+)  # fmt: skip
+BROAD: Final = 5
 """Classes from which the matrix takes a row of its own."""
 
 
@@ -57,10 +63,10 @@ class Assessed(Document):
         """The counts of classes."""
         return read_counts(self.record["tallies"]["confusion"])
 
-    @cached_property
-    def headline(self) -> tuple[Entry, ...]:
-        """The measures that a reader meets first."""
-        return self.estimates.headline(str(self.record["task"]))
+    @property
+    def leading(self) -> tuple[str, ...]:
+        """Names of the measures that a reader meets first, of labels, of scores and of costs."""
+        return HEADLINE
 
     @property
     def balanced(self) -> bool:

@@ -56,8 +56,13 @@ class Document:
     def headline(self) -> tuple[Entry, ...]:
         """The measures that a reader meets first."""
         whole = self.estimates.whole
-        named = [whole[name] for name in self.task.headline if name in whole]
-        return tuple(named or whole.values())[:MOST_HEADLINES]
+        named = [whole[name] for name in self.leading if name in whole]
+        return tuple(named or [v for v in whole.values() if v.about.family != "counts"][:MOST_HEADLINES])
+
+    @property
+    def leading(self) -> tuple[str, ...]:
+        """Their names."""
+        return self.task.headline
 
     @cached_property
     def headline_table(self) -> Table:
@@ -72,7 +77,7 @@ class Document:
     @cached_property
     def classes(self) -> Factor | None:
         """The classes, labels or outputs one by one."""
-        return read_classes(self.estimates, str(self.record["task"]), self.task.headline)
+        return read_classes(self.estimates, str(self.record["task"]), self.leading)
 
     @property
     def level(self) -> str:

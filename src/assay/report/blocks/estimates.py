@@ -31,30 +31,13 @@ from assay.report import sentences
 from assay.report.charts.plane import round_axis
 from assay.report.estimate_rows import About, Entry, about, entry, number_cell, prose, value_cell
 
-HEADLINE: Final = {
-    "binary": (
-        "accuracy", "balanced_accuracy", "precision", "recall", "specificity", "f1", "matthews_corrcoef", "cohen_kappa",
-    ),
-    "multiclass": (
-        "accuracy", "balanced_accuracy", "f1_macro", "f1_weighted", "precision_macro", "recall_macro",
-        "matthews_corrcoef", "cohen_kappa",
-    ),
-}  # fmt: skip
 LEADING: Final = (
     "balanced_accuracy", "f1_macro", "matthews_corrcoef", "f1", "recall", "precision", "recall_macro",
     "precision_macro", "specificity", "cohen_kappa", "auroc", "auroc_macro", "average_precision", "accuracy",
 )  # fmt: skip
 """Headlines where classes are not equally frequent: those that a large class cannot carry come first."""
-OF_SCORES: Final = {
-    "binary": ("auroc", "average_precision", "brier_score", "expected_calibration_error"),
-    "multiclass": ("auroc_macro", "log_loss_multiclass"),
-}
-"""Headlines that are there where scores are."""
 BASELINE: Final = "no_information_rate"
 AVERAGED: Final = ("precision", "recall", "specificity", "f1", "jaccard")
-OF_COSTS: Final = "mean_cost"
-"""There where somebody stated costs, who then wants to know."""
-MOST_HEADLINES: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,12 +71,6 @@ class Estimates:
         for value in self.whole.values():
             by_name.setdefault(value.about.family, []).append(value)
         return {sentences.FAMILIES.get(name, name or "Others"): some for name, some in by_name.items() if some}
-
-    def headline(self, task: str) -> tuple[Entry, ...]:
-        """The measures that a reader meets first."""
-        names = (*HEADLINE.get(task, ()), *OF_SCORES.get(task, ()), OF_COSTS)
-        wanted = [self.whole[name] for name in names if name in self.whole]
-        return tuple(wanted or [v for v in self.whole.values() if v.about.family != "counts"][:MOST_HEADLINES])
 
 
 def read_estimates(record: Record) -> Estimates:
