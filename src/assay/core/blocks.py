@@ -43,10 +43,9 @@ class Paragraph(Block):
 
 @dataclass(frozen=True, slots=True)
 class Heading(Block):
-    """The title of a part of a section, and a few words beside it."""
+    """The title of a part of a section."""
 
     text: str
-    more: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +57,6 @@ class Item:
     word: str = ""
     name: str = ""
     anchor: str = ""
-    label: str = ""
-    """A warning that belongs to the text."""
     below: tuple[str, ...] = ()
     style: str = ""
 
@@ -250,7 +247,7 @@ class Threshold(Block):
 
 @dataclass(frozen=True, slots=True)
 class Card(Block):
-    """Blocks that belong together; `look` is empty, pair, folds, judged."""
+    """Blocks that belong together; `look` is empty, folds or judged."""
 
     blocks: tuple[Block, ...]
     look: str = ""

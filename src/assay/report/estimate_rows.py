@@ -41,7 +41,6 @@ class About:
     family: str = ""
     base: str = ""
     average: str = ""
-    errata: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +187,6 @@ def about(title: str, task: str = "") -> About:
         family=measure.family,
         base=measure.base or "",
         average=measure.average or "",
-        errata=measure.errata,
     )
 
 

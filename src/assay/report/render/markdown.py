@@ -104,7 +104,7 @@ def _paragraph(block: Paragraph) -> Iterator[str]:
 
 
 def _heading(block: Heading) -> Iterator[str]:
-    yield f"### {prose(block.text)}{f' ({prose(block.more)})' if block.more else ''}"
+    yield f"### {prose(block.text)}"
 
 
 def _bullets(block: Bullets) -> Iterator[str]:
@@ -115,8 +115,7 @@ def _bullets(block: Bullets) -> Iterator[str]:
 
 def _item(item: Item) -> str:
     named = f"{name(item.name)}:" if item.name else ""
-    label = f"**{prose(item.label)}**" if item.label else ""
-    return " ".join(filter(None, (item.sign, prose(item.word), named, prose(item.text), label)))
+    return " ".join(filter(None, (item.sign, prose(item.word), named, prose(item.text))))
 
 
 def _terms(block: Terms) -> Iterator[str]:
