@@ -24,6 +24,7 @@ from assay.core.blocks import (
     Section,
     Table,
     bullets,
+    chart,
     section,
     table,
     terms,
@@ -42,6 +43,10 @@ MOST_NAMED: Final = 3
 COST: Final = "mean cost"
 """What a finding about stated costs is about, as it is spoken."""
 RIGHT: Final = "both right"
+TIED: Final = (
+    "Models that share a letter cannot be told apart. Bars reach half the critical difference to each side, so those of"
+    " models that differ do not overlap."
+)
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -213,18 +218,14 @@ def rank_chart(record: Record) -> Chart | None:
         ends = {} if critical is None else {"low": rank - critical / 2, "high": rank + critical / 2}
         text = {"text": figure(rank, digits=2), "small": letters[model]}
         rows.append({"label": visible(model), "value": rank, **ends, **text})
-    note = "Models that share a letter cannot be told apart"
-    if critical is not None:
-        note += f"; bars overlap where ranks differ by less than {figure(critical, digits=2)}"
+    x = "mean rank" if critical is None else f"mean rank; critical difference {figure(critical, digits=2)}"
     told = "; ".join(f"{row['label']} {row['text']} {row['small']}" for row in rows)
-    data = {"title": "Mean ranks, 1 being best", "x": "mean rank", "wide": 420, "rows": rows, "note": f"{note}."}
-    return Chart("intervals", ({**data, "described": f"{told}. {note}."},))
+    return chart("intervals", title="Mean ranks, 1 being best", x=x, wide=420, rows=rows, described=f"{told}. {TIED}")
 
 
 def _rank_blocks(record: Record) -> Iterator[Block]:
-    if (chart := rank_chart(record)) is not None:
-        note = "The numbers of the chart stand under ranking."
-        yield Card((Figure(charts=(chart,), alt="Mean ranks", note=note),), reach=Reach.FULL)
+    if (ranks := rank_chart(record)) is not None:
+        yield Card((Figure(charts=(ranks,), alt="Mean ranks", note=TIED),), reach=Reach.FULL)
 
 
 def ranking_table(record: Record) -> Iterator[Table]:
