@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Cell, Chart, Column, Figure, Fold, Heading, Paragraph, Reach, Table, table
@@ -25,6 +25,10 @@ OF_CLASS: Final = ("precision", "recall", "f1")
 MOST_ROWS: Final = 200
 MOST_BRIEF: Final = 20
 """Levels whose charts a notebook shows."""
+
+
+Chosen: TypeAlias = tuple[Sequence[object], Sequence[int], Sequence[int], Mapping[str, Sequence[str]]]
+"""Classes, places of those to list and of those to plot, and sizes of all by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,21 +74,19 @@ def read_classes(read: Estimates, task: str, wanted: Sequence[str], tally: Class
     there = [title for title in read.of_class if about(title, task).family != "counts"]
     titles = ([title for title in wanted if title in there] or there)[:MOST_CHARTS]
     measured = [read.of_class[title] for title in titles]
-    labels = list(tally.labels) if tally is not None else _worst_first(measured[0]) if titles else []
+    chosen = _largest(tally) if tally is not None else _worst(measured[0] if measured else {})
+    labels, listed, plotted, sizes = chosen
     if not titles and len(labels) <= MOST_ROWS:
         return None
-    largest = tally.largest if tally is not None else lambda most: list(range(min(most, len(labels))))
-    kept = [i for i in largest(MOST_ROWS) if all(labels[i] in part for part in measured)]
-    plotted = set(largest(MOST_CLASSES))
-    columns = (tally.actual, tally.called, tally.hits) if tally is not None else ()
+    kept = [i for i in listed if all(labels[i] in part for part in measured)]
     return Factor(
         name="class",
         columns=tuple(about(title, task) for title in titles),
-        sizes=(tally.unit, "predicted", "right") if tally is not None else ("n",),
+        sizes=tuple(sizes),
         levels=tuple(
             Level(
                 label=visible(labels[i]),
-                sizes=tuple(amount(column[i]) for column in columns) or (measured[0][labels[i]].n,),
+                sizes=tuple(column[i] for column in sizes.values()),
                 entries=tuple(part[labels[i]] for part in measured),
                 plotted=i in plotted,
             )
@@ -97,14 +99,20 @@ def read_classes(read: Estimates, task: str, wanted: Sequence[str], tally: Class
     )
 
 
-def _worst_first(entries: Mapping[object, Entry]) -> list[object]:
-    """Classes from the worst value to the best, those without one last."""
+def _largest(tally: ClassCounts) -> Chosen:
+    counts = {tally.unit: tally.actual, "predicted": tally.called, "right": tally.hits}
+    sizes = {name: [amount(n) for n in column] for name, column in counts.items()}
+    return tally.labels, tally.largest(MOST_ROWS), tally.largest(MOST_CLASSES), sizes
 
+
+def _worst(entries: Mapping[object, Entry]) -> Chosen:
     def rank(label: object) -> tuple[bool, float]:
         value = entries[label].value
         return value is None, (value or 0.0) * (-1 if entries[label].about.better.startswith("lower") else 1)
 
-    return sorted(entries, key=rank)
+    labels = sorted(entries, key=rank)
+    places = range(len(labels))
+    return labels, places[:MOST_ROWS], places[:MOST_CLASSES], {"n": [entries[label].n for label in labels]}
 
 
 def read_factors(record: Record, read: Estimates, headline: Sequence[Entry]) -> tuple[Factor, ...]:
