@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Flag, auto
+from typing import TypeAlias
 
 
 class Reach(Flag):
@@ -42,10 +43,9 @@ class Paragraph(Block):
 
 @dataclass(frozen=True, slots=True)
 class Heading(Block):
-    """The title of a part of a section, and a few words beside it."""
+    """The title of a part of a section."""
 
     text: str
-    more: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +57,6 @@ class Item:
     word: str = ""
     name: str = ""
     anchor: str = ""
-    label: str = ""
-    """A warning that belongs to the text."""
     below: tuple[str, ...] = ()
     style: str = ""
 
@@ -188,6 +186,11 @@ class Table(Block):
         rows = (replace(row, cells=tuple(row.cells[i] for i in kept)) if row.cells else row for row in self.rows)
         return replace(self, columns=tuple(self.columns[i] for i in kept), rows=tuple(rows))
 
+    def cut(self, most: int) -> Table:
+        """The first rows of a table that may be cut; those left out are hidden."""
+        rest = len(self.rows) - most if self.things else 0
+        return replace(self, rows=self.rows[:most], hidden=self.hidden + rest) if rest > 0 else self
+
     def reasons(self, most: int | None = None, columns: int | None = None) -> Iterator[tuple[str, str, str]]:
         """Column, row and reason of every cell without a value, where they cannot stand in the cells."""
         for row in self.rows[:most]:
@@ -244,7 +247,7 @@ class Threshold(Block):
 
 @dataclass(frozen=True, slots=True)
 class Card(Block):
-    """Blocks that belong together; `look` is empty, pair, folds, judged."""
+    """Blocks that belong together; `look` is empty, folds or judged."""
 
     blocks: tuple[Block, ...]
     look: str = ""
@@ -294,17 +297,26 @@ def row_of(*cells: str | Cell, **more: str) -> Row:
     return Row(cells=tuple(Cell(cell) if isinstance(cell, str) else cell for cell in cells), **more)
 
 
-def columns(*specs: tuple[str, str, float]) -> tuple[Column, ...]:
-    """Columns by name, kind and width."""
-    return tuple(Column(name, kind, width) for name, kind, width in specs)
+Head: TypeAlias = "Column | str | tuple[str, str] | tuple[str, str, float]"
+Cells: TypeAlias = Sequence[str | Cell]
 
 
-def number_table(
-    name: str, caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, small: bool = False
-) -> Table:
+def table(name: str, caption: str, heads: Iterable[Head], rows: Iterable[Row | Cells], **more: object) -> Table:
+    """A table of rows, or of their cells, under heads: columns, or the name, kind and width of each."""
+    columns = (h if isinstance(h, Column) else Column(h) if isinstance(h, str) else Column(*h) for h in heads)
+    drawn = (row if isinstance(row, Row) else row_of(*row) for row in rows)
+    return Table(name=name, caption=caption, columns=tuple(columns), rows=tuple(drawn), **more)  # type: ignore[arg-type]
+
+
+def number_table(name: str, caption: str, heads: Sequence[str], rows: Iterable[Cells], *, small: bool = False) -> Table:
     """A table of names and numbers."""
-    sides = columns(*((head, "number" if i else "text", 1) for i, head in enumerate(heads)))
-    return Table(name=name, caption=caption, columns=sides, rows=tuple(row_of(*row) for row in rows), small=small)
+    sides = ((head, "number" if i else "text", 1) for i, head in enumerate(heads))
+    return table(name, caption, sides, rows, small=small)
+
+
+def chart(kind: str, **data: object) -> Chart:
+    """A figure by its kind and data."""
+    return Chart(kind, (data,))
 
 
 def section(id: str, title: str, blocks: Iterable[Block], **more: object) -> Section:

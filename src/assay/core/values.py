@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     Empty: TypeAlias = str | tuple[tuple[Amount, str], ...]
 
 NO_ROWS: Final = "there are no rows"
+SMALL: Final = 10
+"""A group below this many rows is marked (ACCEPTANCE D04)."""
 WORST: Final = -(2.0**960)
 """The score that stands for a missing one where those are ranked below all others; sums of it stay finite."""
 EXACT = 2**53

@@ -11,7 +11,6 @@ from assay.core.text import chance_shown, figure, quoted
 from assay.fairness.fairness_criteria import find_criterion
 
 Content: TypeAlias = Mapping[str, Any]
-SIGNS: Final = {"pass": "✓", "fail": "✗", "inconclusive": "?"}
 TONES: Final = {"pass": "good", "fail": "bad", "inconclusive": "open"}
 DRAWN: Final = 40
 """Groups of a forest plot; of more the largest are drawn."""
@@ -56,8 +55,7 @@ def _cell(entry: Content | None) -> dict[str, object]:
         return {"text": ""}
     if entry["value"] is None:
         return {"text": "undefined", "tone": "open"}
-    sign = f" {SIGNS[entry['verdict']]}" if entry["verdict"] else ""
-    return {"text": f"{figure(entry['value'])}{sign}", "tone": TONES.get(entry["verdict"] or "", "")}
+    return {"text": figure(entry["value"]), "tone": TONES.get(entry["verdict"] or "", "")}
 
 
 def _of_factor(factor: str, content: Content, criteria: Sequence[Content], part: Content) -> Iterator[Block]:

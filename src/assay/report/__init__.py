@@ -17,7 +17,7 @@ from assay.core.errors import PlanError
 Made = TypeVar("Made", str, bytes)
 
 
-def _later(place: str, kind: type[Made], *, compares: bool = True) -> Callable[[Record], Made]:
+def _later(place: str, kind: type[Made], *, compares: bool = True, **more: str) -> Callable[[Record], Made]:
     """A renderer by `module.function`; it refuses a comparison where it cannot draw one."""
     del kind  # it tells the type checker what is made
 
@@ -30,7 +30,7 @@ def _later(place: str, kind: type[Made], *, compares: bool = True) -> Callable[[
                 fix="choose one of them, or report each model by itself",
             )
         module, _, function = place.rpartition(".")
-        return cast("Callable[[Record], Made]", getattr(import_module(f"assay.report.{module}"), function))(record)
+        return cast("Made", getattr(import_module(f"assay.report.{module}"), function)(record, **more))
 
     return render
 
@@ -48,9 +48,10 @@ RENDERERS.update(
         ".csv": _later("estimate_table.as_csv", str),
         ".cdx.json": _later("export.cyclonedx.render", str, compares=False),
         "cyclonedx": _later("export.cyclonedx.render", str, compares=False),
-        "tripod-ai": _later("export.reporting_checklists.tripod_ai", str, compares=False),
-        "stard-ai": _later("export.reporting_checklists.stard_ai", str, compares=False),
-        "claim": _later("export.reporting_checklists.claim", str, compares=False),
+        **{
+            name: _later("export.reporting_checklists.render", str, compares=False, name=name)
+            for name in ("tripod-ai", "stard-ai", "claim")
+        },
         "text/html": _later("render.notebook.render", str),
         "text/markdown": _later("render.markdown.render", str),
         "text/plain": _later("render.terminal.summary", str),

@@ -6,31 +6,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Figure, Paragraph, Section, section
-from assay.core.text import counted, listed, quoted
+from assay.core.text import counted, listed, quoted, visible
 from assay.report import sentences
 from assay.report.blocks import environment
 from assay.report.blocks.confusion_matrix import (
     ClassCounts,
-    counts,
     is_unbalanced,
     matrix,
     matrix_blocks,
     missed,
+    read_counts,
     worst_mistake,
 )
 from assay.report.blocks.decision_point import OPTIMISTIC, Scoring, threshold_block
 from assay.report.blocks.estimates import average_blocks
-from assay.report.blocks.groups import Factor, class_blocks, read_classes
+from assay.report.blocks.groups import OF_CLASS, Factor, class_blocks, read_classes
 from assay.report.blocks.score_figures import roc
 from assay.report.blocks.scores import reliability_chart, score_blocks
 from assay.report.estimate_rows import Entry, amount, prose
 from assay.report.sections import Remark, Report, Verdict
 from assay.report.task_document import Document
 
-BROAD = 5
+HEADLINE: Final = (
+    "accuracy", "balanced_accuracy", "precision", "recall", "specificity", "f1", "f1_macro", "f1_weighted",
+    "precision_macro", "recall_macro", "matthews_corrcoef", "cohen_kappa", "auroc", "average_precision", "brier_score",
+    "expected_calibration_error", "auroc_macro", "log_loss_multiclass", "mean_cost",
+)  # fmt: skip
+BROAD: Final = 5
 """Classes from which the matrix takes a row of its own."""
 
 
@@ -40,7 +46,12 @@ def report_of(record: Record) -> Report:
         from assay.report.blocks.comparison import comparison_report
 
         return comparison_report(record)
-    return (Assessed(record) if "confusion" in record["tallies"] else Document(record)).report()
+    return document_of(record).report()
+
+
+def document_of(record: Record) -> Document:
+    """The document of a Record of an assessment."""
+    return Assessed(record) if "confusion" in record["tallies"] else Document(record)
 
 
 @dataclass(frozen=True)
@@ -50,12 +61,12 @@ class Assessed(Document):
     @cached_property
     def tally(self) -> ClassCounts:
         """The counts of classes."""
-        return counts(self.record["tallies"]["confusion"])
+        return read_counts(self.record["tallies"]["confusion"])
 
-    @cached_property
-    def headline(self) -> tuple[Entry, ...]:
-        """The measures that a reader meets first."""
-        return self.estimates.headline(str(self.record["task"]))
+    @property
+    def leading(self) -> tuple[str, ...]:
+        """Names of the measures that a reader meets first, of labels, of scores and of costs."""
+        return HEADLINE
 
     @property
     def balanced(self) -> bool:
@@ -65,7 +76,7 @@ class Assessed(Document):
     @cached_property
     def classes(self) -> Factor | None:
         """The classes one by one."""
-        return read_classes(self.estimates, self.tally)
+        return read_classes(self.estimates, str(self.record["task"]), OF_CLASS, self.tally)
 
     @cached_property
     def scoring(self) -> Scoring | None:
@@ -103,13 +114,13 @@ class Assessed(Document):
         k = len(self.tally.labels)
         return "binary" if self.record["task"] == "binary" else f"multi-class, {counted(k, 'class', 'classes')}"
 
-    def title(self) -> str:
-        """What the Record is about."""
-        return environment.title(self.record)
-
-    def facts(self) -> Iterator[tuple[str, str]]:
-        """What a reader asks first; with the total weight where rows are weighted."""
-        yield from environment.facts(self.record, len(self.tally.labels), self.tally.total if self.weighted else None)
+    def own_facts(self) -> Iterator[tuple[str, str]]:
+        """The total weight where rows are weighted, the classes, and the positive one."""
+        if self.weighted:
+            yield "total weight", amount(self.tally.total)
+        yield "classes", f"{len(self.tally.labels):,}"
+        if self.positive:
+            yield "positive class", visible(self.record["positive"])
 
     def verdicts(self) -> Iterator[Verdict]:
         """What a plan, criteria and claims come to."""
@@ -125,7 +136,7 @@ class Assessed(Document):
         if accuracy is not None and accuracy.defined and baseline is not None and self.called:
             yield _against_baseline(accuracy, baseline)
         if self.called and (lost := missed(self.tally, self.record.get("positive"))):
-            yield Verdict(sign=lost[0], word=lost[1], tone=lost[2], says=lost[3], anchor="matrix", more="every mistake")
+            yield lost
         yield from super().badges()
 
     def glance(self) -> Iterator[Block]:
@@ -196,14 +207,7 @@ class Assessed(Document):
 def _against_baseline(accuracy: Entry, baseline: Entry) -> Verdict:
     """Whether accuracy is above what always calling the most frequent class would give, by its interval."""
     value, floor = accuracy.value or 0.0, baseline.value or 0.0
-    low, high = (
-        accuracy.low if accuracy.low is not None else value,
-        accuracy.high if accuracy.high is not None else value,
-    )
-    if low is not None and low > floor:
-        sign, word, tone = "✓", "beats the baseline", "good"
-    elif high is not None and high < floor:
-        sign, word, tone = "✗", "worse than the baseline", "bad"
-    else:
-        sign, word, tone = "✗", "not shown to beat the baseline", "bad"
-    return Verdict(sign=sign, word=word, tone=tone, says="", anchor="", more="")
+    low, high = (value if end is None else end for end in (accuracy.low, accuracy.high))
+    if low > floor:
+        return Verdict("✓", "beats the baseline", "good")
+    return Verdict("✗", "worse than the baseline" if high < floor else "not shown to beat the baseline", "bad")

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any, Final
 
 from assay.assess.declarations import base_of, declaration
-from assay.core.blocks import Block, Cell
+from assay.core.blocks import Block, Cell, Table
 from assay.core.errors import RecordError
 from assay.core.text import SHOWN, figure, visible
 from assay.report import sentences
@@ -42,7 +42,6 @@ class About:
     unit: str = ""
     base: str = ""
     average: str = ""
-    errata: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +84,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Values(Block):
-    """The values that matter most, each on the range of its measure; `marked` is drawn beside the first it names."""
+    """The values that matter most, and the same as a table."""
 
     entries: tuple[Entry, ...]
     level: str
+    table: Table
     baseline: Entry | None = None
     beside: str = ""
     """The measure that the baseline is drawn beside."""
@@ -100,9 +100,12 @@ def number_cell(entry: Entry | None) -> Cell:
     """A value with its interval, or the reason why it has none."""
     if entry is None:
         return Cell("–", tone="soft")
-    if not entry.defined:
-        return Cell(f"∅ {entry.shown}", why=entry.reason, tone="warn")
-    return Cell(entry.shown, below=entry.short)
+    return replace(value_cell(entry), below=entry.short, why=entry.reason)
+
+
+def value_cell(entry: Entry) -> Cell:
+    """A value alone."""
+    return Cell(entry.shown) if entry.defined else Cell(f"∅ {entry.shown}", tone="warn")
 
 
 def prose(text: object) -> str:
@@ -146,18 +149,17 @@ def share(part: Count, whole: Count) -> float | None:
     return float(Fraction(part) / Fraction(whole)) if whole else None
 
 
-def in_hundred(value: float) -> str:
-    """A share in percent, never a false 0 or 100.
+def in_hundred(part: Count | float, whole: Count | float = 1) -> str:
+    """A part of a whole in percent, never a false 0 or 100.
 
-    >>> in_hundred(0.731), in_hundred(0.0001), in_hundred(0.9999), in_hundred(1.0)
+    >>> in_hundred(0.731), in_hundred(1, 10_000), in_hundred(9999, 10_000), in_hundred(1)
     ('73 %', '<1 %', '>99 %', '100 %')
     """
-    whole = round(value * 100)
-    if whole == 0 and value > 0:
+    value = float(part) / float(whole) if whole else 0.0
+    rounded = round(value * 100)
+    if rounded == 0 and value > 0:
         return "<1 %"
-    if whole == 100 and value < 1:  # noqa: PLR2004  percent
-        return ">99 %"
-    return f"{whole} %"
+    return ">99 %" if rounded == 100 and value < 1 else f"{rounded} %"  # noqa: PLR2004  percent
 
 
 @cache
@@ -187,7 +189,6 @@ def about(title: str, task: str = "") -> About:
         unit=measure.unit,
         base=measure.base or "",
         average=measure.average or "",
-        errata=measure.errata,
     )
 
 

@@ -7,14 +7,14 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from assay.assess.record.record import Record
 from assay.assess.tidy import to_columns, to_frame
 from assay.core.blocks import Chart
 from assay.core.errors import PlanError
 from assay.core.text import visible
-from assay.report.assessment_document import Assessed
+from assay.report.assessment_document import Assessed, document_of
 from assay.report.blocks import score_figures as figures
 from assay.report.blocks.comparison import forest_of_models
 from assay.report.blocks.confusion_matrix import MOST_CLASSES
@@ -24,7 +24,6 @@ from assay.report.blocks.scores import reliability_chart
 from assay.report.charts import draw
 from assay.report.estimate_rows import amount, share
 from assay.report.render.pdf import style, typesetter
-from assay.report.task_document import Document
 from assay.rows.temporary_files import write_whole
 
 Rows: TypeAlias = list[dict[str, Any]]
@@ -94,7 +93,7 @@ def _scoring(record: Record, name: str) -> Scoring:
             f"{name} needs scores, and this result has none",
             fix="give score=..., such as the probability of the positive class",
         )
-    return Assessed(record).scoring or Scoring(record, "", "rows")
+    return cast("Scoring", Assessed(record).scoring)
 
 
 def _owner(curve: figures.Curve) -> dict[str, Any]:
@@ -105,9 +104,8 @@ def _owner(curve: figures.Curve) -> dict[str, Any]:
 def roc(record: Record) -> Plot:
     """The ROC curve of each class, or of each model of a comparison."""
     if record["kind"] == "comparison":
-        curves, chart = figures.read_curves(record), None
-        if curves:
-            chart = figures.roc(curves)
+        curves = figures.read_curves(record)
+        chart = figures.roc(curves) if curves else None
     else:
         scoring = _scoring(record, "roc")
         curves, chart = scoring.curves, figures.roc(scoring.curves, scoring.place, scoring.level)
@@ -180,7 +178,7 @@ def intervals(record: Record) -> Plot:
             {"about": f.about, "models": f.pair, "value": f.value, "low": f.low, "high": f.high} for f in found
         ]
         return _plot("intervals", chart, rows)
-    document = Assessed(record) if "confusion" in record["tallies"] else Document(record)
+    document = document_of(record)
     baseline = document.estimates.known_baseline
     chart = headline_chart(document.headline, document.level, baseline, balanced=document.balanced)
     rows = [

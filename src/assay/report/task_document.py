@@ -9,9 +9,10 @@ from functools import cached_property
 from typing import Final
 
 from assay.assess.record.record import Record
-from assay.core.blocks import Block, Card, Chart, Figure, Fold, Reach, Section, section
+from assay.core.blocks import Block, Card, Chart, Figure, Fold, Reach, Section, Table, section
 from assay.core.task import Task, find_task
 from assay.core.text import counted, visible
+from assay.core.values import SMALL
 from assay.report import sentences
 from assay.report.blocks import environment
 from assay.report.blocks.data_sources import data_blocks, data_title
@@ -27,14 +28,13 @@ from assay.report.blocks.estimates import (
     method_blocks,
     read_estimates,
 )
-from assay.report.blocks.groups import Factor, class_blocks, group_blocks, read_factors, read_things
+from assay.report.blocks.groups import Factor, class_blocks, group_blocks, read_classes, read_factors
 from assay.report.estimate_rows import Entry, Values, prose
 from assay.report.sections import Remark, Report, Verdict
-from assay.tasks.classification.estimates import SMALL
 
 MOST_HEADLINES: Final = 8
 MOST_PICTURES: Final = 2
-NO_CRITERION: Final = Verdict(sign="○", word="no criterion set", tone="open", says="", anchor="", more="")
+NO_CRITERION: Final = Verdict("○", "no criterion set", "open")
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,18 @@ class Document:
     def headline(self) -> tuple[Entry, ...]:
         """The measures that a reader meets first."""
         whole = self.estimates.whole
-        named = [whole[name] for name in self.task.headline if name in whole]
-        return tuple(named or whole.values())[:MOST_HEADLINES]
+        named = [whole[name] for name in self.leading if name in whole]
+        return tuple(named or [v for v in whole.values() if v.about.family != "counts"][:MOST_HEADLINES])
+
+    @property
+    def leading(self) -> tuple[str, ...]:
+        """Their names."""
+        return self.task.headline
+
+    @cached_property
+    def headline_table(self) -> Table:
+        """The same with their intervals and meanings."""
+        return headline_table(self.headline, self.level, self.estimates.baseline)
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
@@ -68,7 +78,7 @@ class Document:
     @cached_property
     def classes(self) -> Factor | None:
         """The classes, labels or outputs one by one."""
-        return read_things(self.estimates, str(self.record["task"]), self.task.headline)
+        return read_classes(self.estimates, str(self.record["task"]), self.leading)
 
     @cached_property
     def parts(self) -> tuple[Section, ...]:
@@ -142,20 +152,28 @@ class Document:
     def facts(self) -> Iterator[tuple[str, str]]:
         """What a reader asks first."""
         record, plan = self.record, self.record["plan"]
-        units = record.get("units")
-        yield "task", self.task.name.replace("_", " ")
+        data, planned = plan.get("data", {}), plan.get("given") == "plan"
+        if planned and data.get("format"):
+            yield "data", visible(data["from"])
         yield "rows", f"{int(record['samples']):,}"
-        if units is not None and units != record["samples"]:
-            yield _plural(self.task.unit) if not plan["data"].get("unit") else "units", f"{int(units):,}"
-        for role, column in plan.get("data", {}).get("columns", {}).items():
+        if (units := record.get("units")) is not None and units != record["samples"]:
+            yield _plural(self.unit), f"{int(units):,}"
+        yield from self.own_facts()
+        for role, column in data.get("columns", {}).items():
             yield f"{visible(role)} column", visible(column)
         for name, value in plan.get("options", {}).items():
             if value not in (None, [], {}) and name != "missing":
                 shown = ", ".join(map(str, value)) if isinstance(value, list) else value
                 yield visible(name.replace("_", " ")), prose(shown)
         yield "intervals", self.level
+        if planned:
+            yield "conformity", visible(record["conformity"]["overall"])
         if counted_at := record.get("environment", {}).get("counted_at"):
             yield "counted", visible(str(counted_at).replace("T", " ").replace("+00:00", " UTC"))
+
+    def own_facts(self) -> Iterator[tuple[str, str]]:
+        """What only this task states."""
+        yield from ()
 
     def glance(self) -> Iterator[Block]:
         """The first screen: the headline measures on one axis, and the first picture of each of the first sections."""
@@ -170,9 +188,8 @@ class Document:
         if chart is not None:
             yield Figure(charts=(chart,), alt=sentences.HEADLINE)
         if self.headline:
-            table = headline_table(self.headline, self.level, self.estimates.baseline)
             more = counted(len(self.headline), "measure")
-            yield Fold(title="The numbers", more=more, blocks=(table,), named=False, open=self.opened)
+            yield Fold(title="The numbers", more=more, blocks=(self.headline_table,), named=False, open=self.opened)
 
     def own_sections(self) -> Iterator[Section]:
         """What only this task shows."""
@@ -194,7 +211,8 @@ class Document:
         yield section("glance", "At a glance", (Card(tuple(self.glance()), "glance"),), reach=Reach.FULL)
         yield section("decisions", "Decisions", decision_blocks(decided) if decided is not None else ())
         yield from self.claim_sections()
-        brief = (Values(self.headline, level, self.estimates.known_baseline, "accuracy", sentences.BASELINE),)
+        short, baseline = self.headline_table.drawn_by(Reach.DIGEST), read.known_baseline
+        brief = (Values(self.headline, level, short, baseline, "accuracy", sentences.BASELINE),)
         yield section("headline", sentences.HEADLINE, brief if self.headline else (), reach=Reach.DIGEST)
         yield from self.own_sections()
         yield section("groups", "Group by group", group_blocks(record, self.factors, level))
@@ -237,11 +255,16 @@ class Document:
         sure = f", {self.level} interval {lead.interval}" if lead.interval else f" ({lead.missing})"
         return f"{what} were assessed: {lead.about.name} {lead.shown}{sure}."
 
+    @property
+    def unit(self) -> str:
+        """What is exchangeable: what a column names, else what the task says."""
+        return "unit" if self.record["plan"].get("data", {}).get("unit") else self.task.unit
+
     def _counted_units(self) -> str:
         units, rows = self.record.get("units"), int(self.record["samples"])
         if units is None or units == rows:
             return counted(rows, self.task.unit, _plural(self.task.unit))
-        return f"{counted(rows, 'row')} of {counted(int(units), self.task.unit, _plural(self.task.unit))}"
+        return f"{counted(rows, 'row')} of {counted(int(units), self.unit, _plural(self.unit))}"
 
     def remarks(self) -> Iterator[Remark]:
         """What to know before trusting a number."""

@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
+from assay import regression
 from assay.assess.assess import assess
 from assay.assess.record.record import Record, sealed
 
@@ -84,6 +85,13 @@ def nasty():
     return assess(
         truth=[NASTY[i] for i in truth], predicted=[NASTY[i] for i in called], group={"<b>group</b>|\n": level}
     )
+
+
+@cache
+def errors():
+    """Regression: a task without classes."""
+    truth = np.arange(40.0)
+    return regression(truth=truth, predicted=truth + np.tile([1.0, -0.5, 0.25, 0.0], 10))
 
 
 @cache

@@ -114,7 +114,7 @@ def test_sections_of_the_report_come_from_the_record(whole):
     from assay.tasks.detection import TASK
 
     sections = {part.id: part for part in TASK.blocks(whole.record)}
-    assert set(sections) == {"curves", "class-precision", "errors", "confidence", "worst-images"}
+    assert set(sections) == {"curves", "errors", "confidence", "worst-images"}
     assert all(part.blocks for part in sections.values())
 
 

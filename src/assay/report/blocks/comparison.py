@@ -13,6 +13,7 @@ from assay.core.blocks import (
     Bullets,
     Card,
     Cell,
+    Cells,
     Chart,
     Figure,
     Fold,
@@ -23,9 +24,9 @@ from assay.core.blocks import (
     Section,
     Table,
     bullets,
-    columns,
-    row_of,
+    chart,
     section,
+    table,
     terms,
 )
 from assay.core.task import find_task
@@ -33,7 +34,7 @@ from assay.core.text import counted, figure, visible
 from assay.report import sentences
 from assay.report.blocks.decisions import decision_blocks, verdicts
 from assay.report.blocks.environment import background_blocks
-from assay.report.blocks.findings import FindingText, Ranks, finding_text, is_margin, mean_ranks
+from assay.report.blocks.findings import FindingText, finding_text, is_margin
 from assay.report.blocks.score_figures import read_curves, roc
 from assay.report.estimate_rows import about, entry, prose, real
 from assay.report.sections import Remark, Report
@@ -42,32 +43,29 @@ MOST_NAMED: Final = 3
 COST: Final = "mean cost"
 """What a finding about stated costs is about, as it is spoken."""
 RIGHT: Final = "both right"
+TIED: Final = (
+    "Models that share a letter cannot be told apart. Bars reach half the critical difference to each side, so those of"
+    " models that differ do not overlap."
+)
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Compared:
     """What the sections of a comparison share."""
 
     record: Record
     findings: tuple[FindingText, ...]
-    ranking: tuple[tuple[str, str, str, str], ...]
-    level: str
 
     @property
-    def ranks(self) -> Ranks | None:
-        """Mean ranks, where at least three models have them."""
-        return mean_ranks(self.record)
+    def level(self) -> str:
+        """The level of the intervals."""
+        return sentences.percent(float(self.record["plan"]["level"]))
 
 
 def compared(record: Record) -> Compared:
     """What a Record of the kind comparison says."""
-    return Compared(
-        record=record,
-        findings=tuple(finding_text(finding) for finding in record["findings"]),
-        ranking=tuple(_ranking(record)),
-        level=sentences.percent(float(record["plan"]["level"])),
-    )
+    return Compared(record, tuple(map(finding_text, record["findings"])))
 
 
 def comparison_report(record: Record) -> Report:
@@ -79,15 +77,10 @@ def comparison_report(record: Record) -> Report:
         section("glance", "At a glance", _glance_blocks(made), reach=Reach.FULL),
         section("decisions", "Decisions", decision_blocks(decided) if decided is not None else ()),
         section("findings", "What was found", _finding_blocks(made)),
-        section("ranks", "Mean ranks", _rank_blocks(made)),
-        section("ranking", "Ranking", (Card(tuple(ranking_table(made.ranking))),) if made.ranking else ()),
+        section("ranks", "Mean ranks", _rank_blocks(record)),
+        section("ranking", "Ranking", map(_card, ranking_table(record))),
         section("right", "Who is right where", _right_blocks(made.findings)),
-        section(
-            "values",
-            "Each model by itself",
-            (Card(tuple(_value_table(made))),) if record["estimates"] else (),
-            reach=Reach.TEXT,
-        ),
+        section("values", "Each model by itself", map(_card, _value_table(made)), reach=Reach.TEXT),
         section("details", "Every finding", _detail_blocks(made), reach=Reach.REPORT),
         section("choices", "Why these tests", (Card(tuple(question_folds(record)), "folds"),)),
         *_task_sections(record),
@@ -104,6 +97,10 @@ def comparison_report(record: Record) -> Report:
         facts=tuple(_facts(record)),
         sections=tuple(part for part in seen if part.blocks),
     )
+
+
+def _card(block: Block) -> Card:
+    return Card((block,))
 
 
 def _warnings(made: Compared) -> Iterator[Remark]:
@@ -136,7 +133,7 @@ def _joined(names: Sequence[str]) -> str:
 
 def _glance_blocks(made: Compared) -> Iterator[Block]:
     """The first screen: every model and measure, differences, and the ROC curves of all models."""
-    yield from (Card((table,)) for table in _value_table(made))
+    yield from map(_card, _value_table(made))
     figures: list[Block] = [
         Figure(charts=(_forest(part, made.level),), alt="Differences between models") for part in _compared_parts(made)
     ]
@@ -189,17 +186,9 @@ def _task_sections(record: Record) -> Iterator[Section]:
 
 def finding_list(findings: Sequence[FindingText], *, powered: bool = False) -> Bullets:
     """One sentence a finding and, where asked for, what could have been detected."""
-    return Bullets(
-        tuple(
-            Item(
-                sign=finding.mark,
-                text=finding.sentence,
-                below=(finding.power,) if powered and finding.power else (),
-            )
-            for finding in findings
-        ),
-        "signed",
-    )
+    below = [(finding.power,) if powered and finding.power else () for finding in findings]
+    items = (Item(sign=f.mark, text=f.sentence, below=said) for f, said in zip(findings, below, strict=True))
+    return Bullets(tuple(items), "signed")
 
 
 def _finding_blocks(made: Compared) -> Iterator[Block]:
@@ -208,30 +197,47 @@ def _finding_blocks(made: Compared) -> Iterator[Block]:
     yield Paragraph(sentences.MARKS_SAID, "soft", reach=Reach.FULL)
     yield Card((finding_list(made.findings),), reach=Reach.FULL)
     detailed = (
-        Item(
-            sign=finding.mark,
-            text=finding.sentence,
-            below=tuple(filter(None, (finding.chosen, finding.power, *finding.notes))),
-        )
-        for finding in made.findings
+        Item(sign=f.mark, text=f.sentence, below=tuple(filter(None, (f.chosen, f.power, *f.notes))))
+        for f in made.findings
     )
     yield Bullets(tuple(detailed), "signed", reach=Reach.DIGEST)
 
 
-def _rank_blocks(made: Compared) -> Iterator[Block]:
-    if made.ranks is None:
-        return
-    yield Paragraph("Best at the left; a bar joins models that cannot be told apart.", "soft", reach=Reach.REPORT)
-    note = "The numbers of the chart stand under ranking."
-    chart = Chart("critical_difference", (made.ranks,))
-    yield Card((Figure(charts=(chart,), alt="Mean ranks", look="wide", note=note),))
+def rank_chart(record: Record) -> Chart | None:
+    """Mean ranks, half the critical difference to each side, and letters; None for fewer than three models."""
+    places = [(str(p["model"]), real(p["value"])) for p in record["ranking"] if p["measure"] == "mean rank"]
+    known = [(model, rank) for model, rank in places if rank is not None]
+    if len(known) < 3:  # noqa: PLR2004  two models need no diagram
+        return None
+    pairs = [f for f in record["findings"] if f["test"] in ("nemenyi", "conover") and len(f["models"]) == 2]  # noqa: PLR2004
+    spans = ((real(f["effect"].get("low")), real(f["effect"].get("high"))) for f in pairs if f["test"] == "nemenyi")
+    critical = next(((high - low) / 2 for low, high in spans if low is not None and high is not None), None)
+    letters = _letters([model for model, _ in known], pairs)
+    rows = []
+    for model, rank in known:
+        ends = {} if critical is None else {"low": rank - critical / 2, "high": rank + critical / 2}
+        text = {"text": figure(rank, digits=2), "small": letters[model]}
+        rows.append({"label": visible(model), "value": rank, **ends, **text})
+    x = "mean rank" if critical is None else f"mean rank; critical difference {figure(critical, digits=2)}"
+    told = "; ".join(f"{row['label']} {row['text']} {row['small']}" for row in rows)
+    return chart("intervals", title="Mean ranks, 1 being best", x=x, wide=420, rows=rows, described=f"{told}. {TIED}")
 
 
-def ranking_table(ranking: Sequence[tuple[str, str, str, str]]) -> Iterator[Table]:
+def _rank_blocks(record: Record) -> Iterator[Block]:
+    if (ranks := rank_chart(record)) is not None:
+        yield Card((Figure(charts=(ranks,), alt="Mean ranks", note=TIED),), reach=Reach.FULL)
+
+
+def ranking_table(record: Record) -> Iterator[Table]:
     """The models from the best to the worst."""
-    if ranking:
-        heads = columns(("model", "name", 3), ("value", "number", 0), ("measure", "text", 2), ("ahead of", "prose", 3))
-        yield Table(name="Ranking", caption="Ranking", columns=heads, rows=tuple(row_of(*place) for place in ranking))
+    rows = []
+    for place in record["ranking"]:
+        value, ahead = real(place["value"]), ", ".join(visible(model) for model in place["ahead_of"])
+        shown = "undefined" if value is None else figure(value)
+        rows.append((visible(place["model"]), shown, visible(place["measure"]), ahead or "nobody by more than chance"))
+    if rows:
+        heads = ("model", "name", 3), ("value", "number"), ("measure", "text", 2), ("ahead of", "prose", 3)
+        yield table("Ranking", "Ranking", heads, rows)
 
 
 def _right_blocks(findings: Sequence[FindingText]) -> Iterator[Block]:
@@ -241,12 +247,8 @@ def _right_blocks(findings: Sequence[FindingText]) -> Iterator[Block]:
             pairs.setdefault(f"{finding.pair}, {finding.about}", finding)
     parts: list[Block] = []
     for name, finding in pairs.items():
-        heads = columns(*((what, "number", 1) for what, _ in finding.counts))
-        row = row_of(*(n for _, n in finding.counts))
-        parts += [
-            Heading(name, reach=Reach.DIGEST),
-            Table(name=name, caption=name, columns=heads, rows=(row,)),
-        ]
+        heads, counts = zip(*(((what, "number", 1), n) for what, n in finding.counts), strict=True)
+        parts += [Heading(name, reach=Reach.DIGEST), table(name, name, heads, [counts])]
     if parts:
         yield Card(tuple(parts))
 
@@ -258,8 +260,8 @@ def _value_table(made: Compared) -> Iterator[Table]:
         values.setdefault(str(estimate["measure"]), {})[str(estimate["model"])] = estimate
     if not values:
         return
-    task, letters = str(made.record["task"]), {name: _letters(made.record, name) for name in values}
-    rows = []
+    task, letters = str(made.record["task"]), {name: _measure_letters(made.record, name) for name in values}
+    rows: list[Cells] = []
     ranked = [place["model"] for place in made.record["ranking"]]
     for model in sorted(made.record["models"], key=lambda m: ranked.index(m) if m in ranked else len(ranked)):
         cells = []
@@ -275,20 +277,23 @@ def _value_table(made: Compared) -> Iterator[Table]:
             mark = f" {letters[name][model]}" if model in letters[name] else ""
             text = f"{value.shown}{mark}" if value.defined else f"∅ {value.shown}"
             cells.append(Cell(text, below=value.short, tone="strong" if best and len(known) > 1 else ""))
-        rows.append(row_of(visible(model), *cells))
-    heads = columns(("model", "name", 2), *((about(name, task).name, "number", 2) for name in values))
+        rows.append((visible(model), *cells))
+    heads = ("model", "name", 2), *((about(name, task).name, "number", 2) for name in values)
     said = "; models that share a letter cannot be told apart" if any(letters.values()) else ""
     caption = f"Every model and measure with {made.level} intervals, the best in bold{said}"
-    yield Table(name="Models and measures", caption=caption, columns=heads, rows=tuple(rows), small=True)
+    yield table("Models and measures", caption, heads, rows, small=True)
 
 
-def _letters(record: Record, measure: str) -> dict[str, str]:
-    """Letters by model: two models share one where no test of the measure tells them apart (Piepho 2004)."""
+def _measure_letters(record: Record, measure: str) -> dict[str, str]:
+    """Letters by model, from the tests of a measure; nothing where none was made."""
     tests = [f for f in record["findings"] if f["about"] == measure and len(f["models"]) == 2 and not is_margin(f)]  # noqa: PLR2004
-    if not tests:
-        return {}
     order = [str(place["model"]) for place in record["ranking"]] or list(record["models"])
-    groups = _told_together(order, [f["models"] for f in tests if f.get("significant")])
+    return _letters(order, tests) if tests else {}
+
+
+def _letters(order: Sequence[str], tests: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Letters by model: two models share one where no test of them is significant (Piepho 2004)."""
+    groups = _told_together(order, [test["models"] for test in tests if test.get("significant")])
     return {m: "".join(letter for letter, g in zip(LETTERS, groups, strict=False) if m in g) for m in order}
 
 
@@ -308,18 +313,18 @@ def _told_together(order: Sequence[str], apart: Iterable[Sequence[str]]) -> list
 def _detail_blocks(made: Compared) -> Iterator[Block]:
     if not made.findings:
         return
-    heads = columns(
+    heads = (
         ("models", "name", 2), ("about", "text", 1.6), ("test", "prose", 4), ("effect", "number", 1.5),
-        (f"{made.level} interval", "number", 1.5), ("p", "number", 0), ("corrected", "number", 0),
+        (f"{made.level} interval", "number", 1.5), ("p", "number"), ("corrected", "number"),
     )  # fmt: skip
     rows = []
     for finding in made.findings:
         below = "; ".join(filter(None, (finding.chosen, *finding.notes, *finding.checks, finding.power)))
         ends, adjusted = finding.interval or "–", finding.adjusted or "–"
         test = Cell(finding.test, below=below)
-        rows.append(row_of(finding.pair, finding.about, test, finding.effect, ends, finding.p, adjusted))
+        rows.append((finding.pair, finding.about, test, finding.effect, ends, finding.p, adjusted))
     caption = "Test, effect, interval and p value of each question"
-    yield Card((Table(name="Every finding", caption=caption, columns=heads, rows=tuple(rows), small=True),))
+    yield _card(table("Every finding", caption, heads, rows, small=True))
 
 
 def question_folds(record: Record, opening: str = "") -> Iterator[Fold]:
@@ -357,13 +362,6 @@ def _facts(record: Record) -> Iterable[tuple[str, str]]:
     yield "pairing", prose(record["test_data"].get("pairing") or "not stated")
     yield "correction", visible(record["plan"]["correction"])
     yield "intervals", sentences.percent(float(record["plan"]["level"]))
-
-
-def _ranking(record: Record) -> Iterable[tuple[str, str, str, str]]:
-    for place in record["ranking"]:
-        value = real(place["value"])
-        ahead = ", ".join(visible(m) for m in place["ahead_of"]) or "nobody by more than chance"
-        yield visible(place["model"]), "undefined" if value is None else figure(value), visible(place["measure"]), ahead
 
 
 def _none(record: Record) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Any, Final
 
 from assay.assess.conformity.clauses import profile, profiles
@@ -25,8 +26,8 @@ from assay.core.blocks import (
     Reach,
     Row,
     Table,
-    columns,
     row_of,
+    table,
     terms,
 )
 from assay.core.text import counted, visible
@@ -76,9 +77,7 @@ def conformity_verdict(record: Record) -> Verdict:
     judged = record["conformity"]
     sign, tone = STATES.get(judged["overall"], ("○", "open"))
     says = f"{visible(judged.get('document', ''))}: {prose(judged.get('says', ''))}."
-    return Verdict(
-        sign=sign, word=visible(judged["overall"]), tone=tone, says=says, anchor="conformity", more="clause by clause"
-    )
+    return Verdict(sign, visible(judged["overall"]), tone, says, "conformity", "clause by clause")
 
 
 def conformity_blocks(record: Record) -> Iterator[Block]:
@@ -106,34 +105,20 @@ def conformity_blocks(record: Record) -> Iterator[Block]:
     filters = tuple(
         Filter(style=_style(name), sign=sign, name=name, more=f"{n}, {what}") for sign, name, what, n in counts if n
     )
-    parts: list[Block] = [
-        Table(
-            name="Requirements by clause",
-            caption="Every requirement row with its verdict, the reason, and links to each piece of evidence",
-            columns=_columns("demand, in our words"),
-            rows=tuple(by_clause),
-            look="judged",
-            small=True,
-            filters=filters,
-        )
-    ]
+    caption = "Every requirement row with its verdict, the reason, and links to each piece of evidence"
+    demands = _judged_table("Requirements by clause", caption, "demand, in our words", by_clause)
+    parts: list[Block] = [replace(demands, filters=filters)]
     if supplement := judged.get("supplement", ()):
-        table = Table(
-            name="Supplementary rules",
-            caption="Rules of other sources",
-            columns=_columns("rule, in our words"),
-            rows=tuple(_row(row, places, named=False) for row in supplement),
-            look="judged",
-            small=True,
-        )
-        more = f"{len(supplement)}, outside the verdict"
-        parts.append(Fold(title="Supplementary rules", more=more, blocks=(table,)))
+        name, lines = "Supplementary rules", [_row(row, places, named=False) for row in supplement]
+        rules = _judged_table(name, "Rules of other sources", "rule, in our words", lines)
+        parts.append(Fold(title=name, more=f"{len(lines)}, outside the verdict", blocks=(rules,)))
     yield Card(tuple(parts), "judged", reach=Reach.REPORT)
     yield Paragraph(LIMITS, "soft", reach=Reach.REPORT)
 
 
-def _columns(demand: str) -> tuple[Column, ...]:
-    return columns(("row", "text", 1), ("verdict", "text", 1.3), (demand, "prose", 3.4), ("why", "prose", 3.4))
+def _judged_table(name: str, caption: str, demand: str, rows: Iterable[Row]) -> Table:
+    heads = ("row", "text", 1), ("verdict", "text", 1.3), (demand, "prose", 3.4), ("why", "prose", 3.4)
+    return table(name, caption, heads, rows, look="judged", small=True)
 
 
 def _decisive(judged: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -172,7 +157,7 @@ def _row(row: Mapping[str, Any], places: AbstractSet[str], *, named: bool = True
     answer = prose(row["answer"]) if row.get("answer") else ""
     return row_of(
         Cell(visible(row["id"]), below=visible(row["strength"])),
-        Cell(visible(verdict), SIGNS.get(verdict, ""), tone="warn" if verdict in BAD else ""),
+        _verdict_cell(verdict),
         prose(row["demand"]),
         Cell(
             why,
@@ -183,6 +168,10 @@ def _row(row: Mapping[str, Any], places: AbstractSet[str], *, named: bool = True
         id=_place("r", str(row["id"])) if named else "",
         style=_style(verdict),
     )
+
+
+def _verdict_cell(verdict: str) -> Cell:
+    return Cell(visible(verdict), SIGNS.get(verdict, ""), tone="warn" if verdict in BAD else "")
 
 
 def _link(part: Mapping[str, Any], verdict: str, why: str, places: AbstractSet[str]) -> Link:
@@ -200,16 +189,10 @@ def control_blocks(record: Record) -> Iterator[Block]:
     introduced = "What was looked for and what was found; the verdicts on conformity rest on these."
     yield Paragraph(introduced, "soft")
     facts = Column("facts", "prose", 3, reach=Reach.FULL)
-    heads = (*columns(("control", "text", 1.6), ("verdict", "text", 1.2), ("found", "prose", 3)), facts)
-    table = Table(
-        name="Controls and their facts",
-        caption="Every control that ran, with its facts and thresholds",
-        columns=heads,
-        rows=tuple(map(_control_row, record.get("controls", ()))),
-        look="looked",
-        small=True,
-    )
-    yield Card((table,), "judged")
+    heads = ("control", "text", 1.6), ("verdict", "text", 1.2), ("found", "prose", 3), facts
+    rows = map(_control_row, record.get("controls", ()))
+    caption = "Every control that ran, with its facts and thresholds"
+    yield Card((table("Controls and their facts", caption, heads, rows, look="looked", small=True),), "judged")
 
 
 def _control_row(control: Mapping[str, Any]) -> Row:
@@ -221,7 +204,7 @@ def _control_row(control: Mapping[str, Any]) -> Row:
         facts = [*facts[:MOST_FACTS], ("and", rest)]
     return row_of(
         visible(name),
-        Cell(visible(verdict), SIGNS.get(verdict, ""), tone="warn" if verdict in BAD else ""),
+        _verdict_cell(verdict),
         prose(control["says"]),
         Cell("", facts=tuple(facts)),
         id=_place("c", name),
@@ -238,14 +221,8 @@ def plan_blocks(record: Record) -> Iterator[Block]:
         if name in ELSEWHERE or part in (None, {}, []):
             continue
         pairs = stated_pairs(str(name), part if isinstance(part, Mapping) else {"": part})
-        folds.append(
-            Fold(
-                title=visible(name).replace("_", " "),
-                more=counted(len(pairs), "statement"),
-                blocks=(terms(pairs),),
-                id=_place("p", str(name)),
-            )
-        )
+        title, more = visible(name).replace("_", " "), counted(len(pairs), "statement")
+        folds.append(Fold(title=title, more=more, blocks=(terms(pairs),), id=_place("p", str(name))))
     yield Card(tuple(folds), "folds", reach=Reach.FULL)
 
 

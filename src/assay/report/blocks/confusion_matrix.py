@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from assay.core.blocks import Block, Card, Cell, Column, Grid, GridCell, Paragraph, Reach, Row, Table, columns, row_of
+from assay.core.blocks import Block, Card, Cell, Cells, Grid, GridCell, Paragraph, Reach, Table, table
 from assay.core.text import counted, quoted, visible
 from assay.report.estimate_rows import amount, in_hundred, share
+from assay.report.sections import Verdict
 from assay.tally.base import Count, count_from_json
 
 MOST_CLASSES: Final = 30
@@ -31,13 +32,12 @@ EVEN: Final = 1.5
 NO_MISTAKES: Final = "No row was classified wrongly."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mistake:
+class Mistake(NamedTuple):
     """One kind of mistake and how often it was made."""
 
     truth: str
     predicted: str
-    count: str
+    n: str
     share: str
 
 
@@ -70,25 +70,19 @@ class ClassCounts:
         return sorted(by_size[:most])
 
 
-def counts(tally: Mapping[str, Any]) -> ClassCounts:
+def read_counts(tally: Mapping[str, Any]) -> ClassCounts:
     """The counts of a confusion tally as a Record holds it."""
     labels = tuple(tally["labels"])
     cells = tuple((int(t), int(p), count_from_json(n)) for t, p, n in tally["cells"])
-    actual, called, hits = ([0] * len(labels) for _ in range(3))
-    margins: tuple[list[Count], list[Count], list[Count]] = (list(actual), list(called), list(hits))
+    actual: list[Count] = [0] * len(labels)
+    called, hits = actual.copy(), actual.copy()
     for t, p, n in cells:
-        margins[0][t] += n
-        margins[1][p] += n
+        actual[t] += n
+        called[p] += n
         if t == p:
-            margins[2][t] += n
-    return ClassCounts(
-        labels=labels,
-        cells=cells,
-        actual=tuple(margins[0]),
-        called=tuple(margins[1]),
-        hits=tuple(margins[2]),
-        weighted=bool(tally["weighted"]),
-    )
+            hits[t] += n
+    margins = {"actual": tuple(actual), "called": tuple(called), "hits": tuple(hits)}
+    return ClassCounts(labels=labels, cells=cells, weighted=bool(tally["weighted"]), **margins)
 
 
 def matrix(tally: ClassCounts) -> Grid:
@@ -100,16 +94,16 @@ def matrix(tally: ClassCounts) -> Grid:
     place = {label: i for i, label in enumerate(shown)}
     last = len(shown)
     size = last + (1 if k > last else 0)
-    table: list[list[Count]] = [[0] * size for _ in range(size)]
+    counts: list[list[Count]] = [[0] * size for _ in range(size)]
     other_hits: Count = 0
     for t, p, n in tally.cells:
-        table[place.get(p, last)][place.get(t, last)] += n
+        counts[place.get(p, last)][place.get(t, last)] += n
         if t == p and t not in place:
             other_hits += n
     others = [f"other ({counted(k - last, 'class', 'classes')})"] if size > last else []
-    totals = [sum(row[i] for row in table) for i in range(size)]
+    totals = [sum(row[i] for row in counts) for i in range(size)]
     # Where the others are added up, the corner holds mistakes among them too, so it is not marked as right.
-    mixed = size > last and other_hits != table[last][last]
+    mixed = size > last and other_hits != counts[last][last]
     return Grid(
         caption=f"{tally.unit.capitalize()} by true and predicted class; in each cell the"
         f" {'weight' if tally.weighted else 'count'} and its share of the true class",
@@ -118,9 +112,9 @@ def matrix(tally: ClassCounts) -> Grid:
         labels=(*(visible(tally.labels[i]) for i in shown), *others),
         rows=tuple(
             tuple(_cell(n, totals[j], right=i == j and not (mixed and i == last)) for j, n in enumerate(row))
-            for i, row in enumerate(table)
+            for i, row in enumerate(counts)
         ),
-        sums=tuple(amount(sum(row)) for row in table),
+        sums=tuple(amount(sum(row)) for row in counts),
         totals=tuple(map(amount, totals)),
         total=amount(tally.total),
         hidden=k - last,
@@ -128,8 +122,8 @@ def matrix(tally: ClassCounts) -> Grid:
 
 
 def _cell(n: Count, total: Count, *, right: bool) -> GridCell:
-    part = share(n, total)
-    return GridCell(text=amount(n), below=in_hundred(part) if part else "", share=part, right=right, empty=not n)
+    below = in_hundred(n, total) if n else ""
+    return GridCell(text=amount(n), below=below, share=share(n, total), right=right, empty=not n)
 
 
 def is_unbalanced(tally: ClassCounts) -> bool:
@@ -141,12 +135,7 @@ def mistakes(tally: ClassCounts) -> tuple[Mistake, ...]:
     """The most frequent mistakes, largest first."""
     wrong = sorted((cell for cell in tally.cells if cell[0] != cell[1]), key=lambda c: (-c[2], c[0], c[1]))
     return tuple(
-        Mistake(
-            truth=visible(tally.labels[t]),
-            predicted=visible(tally.labels[p]),
-            count=amount(n),
-            share=in_hundred(float(share(n, tally.actual[t]) or 0)),
-        )
+        Mistake(visible(tally.labels[t]), visible(tally.labels[p]), amount(n), in_hundred(n, tally.actual[t]))
         for t, p, n in wrong[:MOST_MISTAKES]
         if n
     )
@@ -157,12 +146,12 @@ def worst_mistake(tally: ClassCounts) -> str:
     listed = mistakes(tally)
     if not listed:
         return f"✓ {NO_MISTAKES}"
-    truth, predicted, n, part = (getattr(listed[0], name) for name in ("truth", "predicted", "count", "share"))
+    truth, predicted, n, part = listed[0]
     return f"Most frequent mistake: {truth} called {predicted}, {n} ({part} of {truth})."
 
 
-def missed(tally: ClassCounts, positive: object) -> tuple[str, str, str, str] | None:
-    """Sign, word, tone and sentence on the positives that are missed, or on the class that is found least often."""
+def missed(tally: ClassCounts, positive: object) -> Verdict | None:
+    """The verdict on the positives that are missed, or on the class that is found least often."""
     sides = [(share(hit, n), i) for i, (hit, n) in enumerate(zip(tally.hits, tally.actual, strict=True)) if n]
     if not sides:
         return None
@@ -170,9 +159,11 @@ def missed(tally: ClassCounts, positive: object) -> tuple[str, str, str, str] | 
     lost, n = tally.actual[i] - tally.hits[i], tally.actual[i]
     if not n:
         return None
-    label, part = quoted(tally.labels[i]), in_hundred(float(share(lost, n) or 0.0))
-    said = f"{amount(lost)} of {amount(n)}{'' if positive is not None else ', the most of all classes'}"
-    return ("✓", f"misses no {label}", "good", said) if not lost else ("△", f"misses {part} of {label}", "open", said)
+    label = quoted(tally.labels[i])
+    says = f"{amount(lost)} of {amount(n)}{'' if positive is not None else ', the most of all classes'}"
+    if not lost:
+        return Verdict("✓", f"misses no {label}", "good", says, "matrix", "every mistake")
+    return Verdict("△", f"misses {in_hundred(lost, n)} of {label}", "open", says, "matrix", "every mistake")
 
 
 def _fraction(part: Count, whole: Count) -> Cell:
@@ -188,27 +179,24 @@ def schlosser_table(tally: ClassCounts) -> Table | None:
         return None
     k, cells = len(tally.labels), {(t, p): n for t, p, n in tally.cells}
     names = [visible(label) for label in tally.labels]
-    rows = [
-        Row(cells=(
-            Cell(f"truly {names[t]}"),
+    rows: list[Cells] = [
+        [
+            f"truly {names[t]}",
             *(Cell(amount(cells.get((t, p), 0)), tone="" if t != p else "strong") for p in range(k)),
             _fraction(tally.hits[t], tally.actual[t]),
             _fraction(tally.actual[t] - tally.hits[t], tally.actual[t]),
-        ))
+        ]
         for t in range(k)
-    ]  # fmt: skip
-    below = [
-        ("precision", tally.hits),
-        ("false discovery rate", [c - h for c, h in zip(tally.called, tally.hits, strict=True)]),
     ]
-    for name, parts in below:
-        rows.append(Row(cells=(Cell(name), *map(_fraction, parts, tally.called), Cell(""), Cell(""))))
+    wrong = [called - hits for called, hits in zip(tally.called, tally.hits, strict=True)]
     whole = _fraction(sum(tally.hits), tally.total)
-    rows[-2] = Row(cells=(*rows[-2].cells[:-2], replace(whole, below=f"accuracy: {whole.below}"), Cell("")))
-    heads = (Column("true class", "name", 1.4), *(Column(f"called {name}", "number", 1) for name in names),
-             Column("recall", "number", 1), Column("miss rate", "number", 1))  # fmt: skip
+    accuracy = replace(whole, below=f"accuracy: {whole.below}")
+    rows.append(["precision", *map(_fraction, tally.hits, tally.called), accuracy, ""])
+    rows.append(["false discovery rate", *map(_fraction, wrong, tally.called), "", ""])
+    heads = [("true class", "name", 1.4), *((f"called {name}", "number", 1) for name in names)]
+    heads += [("recall", "number", 1), ("miss rate", "number", 1)]
     caption = f"{tally.unit.capitalize()} by true and predicted class with their fractions"
-    return Table(name="Confusion matrix with rates", caption=caption, columns=heads, rows=tuple(rows), reach=Reach.FULL)
+    return table("Confusion matrix with rates", caption, heads, rows, reach=Reach.FULL)
 
 
 def matrix_blocks(tally: ClassCounts) -> Iterator[Block]:
@@ -221,13 +209,12 @@ def matrix_blocks(tally: ClassCounts) -> Iterator[Block]:
         "soft",
         reach=Reach.FULL,
     )
-    heads = columns(("truly", "name", 3), ("called", "name", 3), (tally.unit, "number", 0), ("share", "number", 0))
     listed, second = mistakes(tally), schlosser_table(tally)
     parts: list[Block] = [Paragraph(SCHLOSSER, "soft"), second] if second is not None else []
     if len(tally.labels) > 2 and listed:  # noqa: PLR2004  two classes have two mistakes, which the matrix shows
-        rows = tuple(row_of(m.truth, m.predicted, m.count, m.share) for m in listed)
+        heads = ("truly", "name", 3), ("called", "name", 3), (tally.unit, "number"), ("share", "number")
         caption = "Most frequent mistakes and their share of the true class"
-        parts.append(Table(name="Most frequent mistakes", caption=caption, columns=heads, rows=rows, look="clip"))
+        parts.append(table("Most frequent mistakes", caption, heads, listed, look="clip"))
     elif not listed:
         parts.append(Paragraph(f"✓ {NO_MISTAKES}"))
     yield Card(tuple(parts), reach=Reach.FULL)

@@ -11,18 +11,15 @@ from typing import Any, Final
 from assay.assess.record.record import Record
 from assay.core.blocks import (
     Block,
-    Bullets,
     Card,
     Chart,
     Figure,
     Fold,
     Heading,
-    Item,
     Paragraph,
     Reach,
-    Table,
-    columns,
-    row_of,
+    bullets,
+    table,
     terms,
 )
 from assay.core.text import counted, figure, visible
@@ -73,20 +70,19 @@ def data_blocks(record: Record) -> Iterator[Block]:
         chart = Chart("intervals", (data,))
         parts.append(Figure(charts=(chart,), alt="When the rows of each data set were made", look="wide"))
     if counted_sets:
-        heads = columns(
-            ("data set", "name", 1.4), ("rows", "number", 0), ("classes", "prose", 3), ("from", "text", 1.3),
+        heads = (
+            ("data set", "name", 1.4), ("rows", "number"), ("classes", "prose", 3), ("from", "text", 1.3),
             ("to", "text", 1.3), ("missing", "name", 1),
         )  # fmt: skip
-        rows = (row_of(s.name, s.rows, s.classes, s.begins or "–", s.ends or "–", s.missing) for s in counted_sets)
-        caption = "Every data set as it was counted"
-        table = Table(name="Data sets", caption=caption, columns=heads, rows=tuple(rows))
+        rows = ((s.name, s.rows, s.classes, s.begins or "–", s.ends or "–", s.missing) for s in counted_sets)
+        listed = table("Data sets", "Every data set as it was counted", heads, rows)
         many = counted(len(counted_sets), "data set")
-        parts.append(Fold(title="The numbers", more=many, blocks=(table,), open=True, named=False, reach=Reach.REPORT))
+        parts.append(Fold(title="The numbers", more=many, blocks=(listed,), open=True, named=False, reach=Reach.REPORT))
     yield Card(tuple(parts))
     for name, pairs in _declared(record).items():
         yield Card((Heading(name), terms(pairs)), reach=Reach.REPORT)
     if notes := record.get("notes", ()):
-        yield Card((Heading("Notes"), Bullets(tuple(Item(text=prose(note)) for note in notes))), id="notes")
+        yield Card((Heading("Notes"), bullets(map(prose, notes))), id="notes")
 
 
 def _declared(record: Record) -> dict[str, tuple[tuple[str, str], ...]]:

@@ -3,29 +3,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.assess.record.record import Record
-from assay.core.blocks import Block, Card, Cell, Paragraph, Reach, Table, columns, row_of
+from assay.core.blocks import Block, Card, Cell, Head, Paragraph, Reach, table
 from assay.core.text import counted, figure, visible
 from assay.report.estimate_rows import prose
 from assay.report.sections import Verdict
 
-SIGNS: Final = {"pass": "✓", "fail": "✗", "inconclusive": "?"}
+ANSWERS: Final = {
+    "fail": ("✗", "bad"),
+    "inconclusive": ("?", "open"),
+    "pass": ("✓", "good"),
+    "contradicted": ("✗", "bad"),
+    "not decidable": ("?", "open"),
+    "supported": ("✓", "good"),
+}
+"""Sign and tone of every answer to a criterion and to a claim, the worst first."""
 DECIDED: Final = "Intervals are at the level of the decision, which is stricter where several are decided together."
 RISKS: Final = "Criteria, verdicts, and the largest chance of a wrong pass where the truth lies at the limit"
 POINTS: Final = 100
-TONES: Final = {"pass": "good", "fail": "bad", "inconclusive": "open"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """One criterion."""
+    """One criterion or claim."""
 
     criterion: str
-    sign: str
+    words: str = ""
     verdict: str
     value: str
     ends: str
@@ -33,48 +40,50 @@ class Judged:
     why: str
     needed: str
 
+    @property
+    def sign(self) -> str:
+        """The sign of the verdict."""
+        return ANSWERS[self.verdict][0]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdicts:
-    """All of them, and what they come to."""
+    """All criteria, and what they come to."""
 
     overall: str
-    sign: str
     says: str
     rows: tuple[Judged, ...]
 
     @property
     def verdict(self) -> Verdict:
         """The verdict on all criteria."""
-        return Verdict(
-            sign=self.sign,
-            word=self.overall,
-            tone=TONES[self.overall],
-            says=f"Acceptance criteria: {self.says}.",
-            anchor="decisions",
-            more="each criterion",
-        )
+        sign, tone = ANSWERS[self.overall]
+        return Verdict(sign, self.overall, tone, f"Acceptance criteria: {self.says}.", "decisions", "each criterion")
 
 
 def decision_blocks(decided: Verdicts) -> Iterator[Block]:
     """Each criterion with its verdict and the reason."""
     yield Paragraph(f"Each criterion with its verdict. {DECIDED}", "soft", reach=Reach.FULL)
-    heads = columns(
+    heads = (
         ("criterion", "name", 2), ("verdict", "text", 1.3), ("value", "number", 1.6), ("wrong pass", "text", 1.2),
         ("why", "prose", 3.4),
     )  # fmt: skip
+    yield judged_card("Decisions", RISKS, heads, decided.rows, things=("criterion", "criteria"))
+
+
+def judged_card(name: str, caption: str, heads: Iterable[Head], judged: Iterable[Judged], **more: object) -> Card:
+    """Criteria or claims, each with its answer, value, risk and reason."""
     rows = (
-        row_of(
-            judged.criterion,
-            Cell(judged.verdict, judged.sign, tone=TONES[judged.verdict]),
-            Cell(judged.value, below=judged.ends),
-            judged.risk,
-            Cell(judged.why, below=judged.needed),
+        (
+            Cell(row.criterion, below=row.words),
+            Cell(row.verdict, row.sign, tone=ANSWERS[row.verdict][1]),
+            Cell(row.value, below=row.ends),
+            row.risk,
+            Cell(row.why, below=row.needed),
         )
-        for judged in decided.rows
+        for row in judged
     )
-    things = ("criterion", "criteria")
-    yield Card((Table(name="Decisions", caption=RISKS, columns=heads, rows=tuple(rows), things=things),))
+    return Card((table(name, caption, heads, rows, **more),))
 
 
 def verdicts(record: Record | Mapping[str, Any]) -> Verdicts | None:
@@ -83,10 +92,12 @@ def verdicts(record: Record | Mapping[str, Any]) -> Verdicts | None:
     if not decisions:
         return None
     names = [str(decision["verdict"]) for decision in decisions]
-    overall = next((word for word in ("fail", "inconclusive") if word in names), "pass")
-    return Verdicts(
-        overall=overall, sign=SIGNS[overall], says=_said(names), rows=tuple(_judged(decision) for decision in decisions)
-    )
+    return Verdicts(overall=worst_of(names), says=_said(names), rows=tuple(map(_judged, decisions)))
+
+
+def worst_of(answers: Iterable[str]) -> str:
+    """The worst of some answers."""
+    return min(answers, key=list(ANSWERS).index)
 
 
 def _said(verdict_names: list[str]) -> str:
@@ -100,17 +111,20 @@ def _said(verdict_names: list[str]) -> str:
 
 
 def _judged(decision: Mapping[str, Any]) -> Judged:
-    needed = decision.get("needed") or {}
     return Judged(
         criterion=visible(decision["criterion"]),
-        sign=SIGNS[str(decision["verdict"])],
         verdict=str(decision["verdict"]),
-        value="undefined" if decision["value"] is None else figure(float(decision["value"])),
+        value=value_text(decision["value"]),
         ends=_ends(decision),
         risk=_percent(decision["risk"]["false_pass"]),
         why=prose(decision["why"]),
-        needed=prose(needed.get("why", "")),
+        needed=prose((decision.get("needed") or {}).get("why", "")),
     )
+
+
+def value_text(value: float | None) -> str:
+    """A value that was judged."""
+    return "undefined" if value is None else figure(float(value))
 
 
 def _ends(decision: Mapping[str, Any]) -> str:

@@ -10,8 +10,7 @@ from assay.assess.record.record import Record
 from assay.core.blocks import Block, Fold, Paragraph, Reach, Term, Terms, terms
 from assay.core.text import counted, quoted, visible
 from assay.report import sentences
-from assay.report.estimate_rows import amount, prose
-from assay.tally.base import Count
+from assay.report.estimate_rows import prose
 
 
 def title(record: Record) -> str:
@@ -28,27 +27,6 @@ def title(record: Record) -> str:
 def rows(record: Record) -> str:
     """How many rows were assessed."""
     return counted(int(record["samples"]), "row")
-
-
-def facts(record: Record, classes: int, weight: Count | None) -> Iterable[tuple[str, str]]:
-    """What a reader asks first; with the total weight where rows are weighted."""
-    plan = record["plan"]
-    data = plan.get("data", {})
-    if plan.get("given") == "plan" and data.get("format"):
-        yield "data", visible(data["from"])
-    yield "rows", f"{int(record['samples']):,}"
-    if weight is not None:
-        yield "total weight", amount(weight)
-    yield "classes", f"{classes:,}"
-    if record.get("positive") is not None:
-        yield "positive class", visible(record["positive"])
-    for role, column in data.get("columns", {}).items():
-        yield f"{visible(role)} column", visible(column)
-    yield "intervals", sentences.percent(float(plan["level"]))
-    if plan.get("given") == "plan":
-        yield "conformity", visible(record["conformity"]["overall"])
-    if counted_at := record.get("environment", {}).get("counted_at"):
-        yield "counted", visible(str(counted_at).replace("T", " ").replace("+00:00", " UTC"))
 
 
 def settings(record: Record, *, drawn: bool, weighted: bool) -> Iterable[str]:

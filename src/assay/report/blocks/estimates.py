@@ -15,47 +15,30 @@ from assay.core.blocks import (
     Bullets,
     Card,
     Cell,
+    Cells,
     Chart,
     Column,
     Fold,
     Item,
     Paragraph,
     Reach,
-    Row,
     Table,
     Term,
     Terms,
-    row_of,
+    table,
 )
 from assay.core.text import visible
 from assay.report import sentences
 from assay.report.charts.plane import round_axis
-from assay.report.estimate_rows import About, Entry, about, entry, number_cell, prose
+from assay.report.estimate_rows import About, Entry, about, entry, number_cell, prose, value_cell
 
-HEADLINE: Final = {
-    "binary": (
-        "accuracy", "balanced_accuracy", "precision", "recall", "specificity", "f1", "matthews_corrcoef", "cohen_kappa",
-    ),
-    "multiclass": (
-        "accuracy", "balanced_accuracy", "f1_macro", "f1_weighted", "precision_macro", "recall_macro",
-        "matthews_corrcoef", "cohen_kappa",
-    ),
-}  # fmt: skip
 LEADING: Final = (
     "balanced_accuracy", "f1_macro", "matthews_corrcoef", "f1", "recall", "precision", "recall_macro",
     "precision_macro", "specificity", "cohen_kappa", "auroc", "auroc_macro", "average_precision", "accuracy",
 )  # fmt: skip
 """Headlines where classes are not equally frequent: those that a large class cannot carry come first."""
-OF_SCORES: Final = {
-    "binary": ("auroc", "average_precision", "brier_score", "expected_calibration_error"),
-    "multiclass": ("auroc_macro", "log_loss_multiclass"),
-}
-"""Headlines that are there where scores are."""
 BASELINE: Final = "no_information_rate"
 AVERAGED: Final = ("precision", "recall", "specificity", "f1", "jaccard")
-OF_COSTS: Final = "mean_cost"
-"""There where somebody stated costs, who then wants to know."""
-MOST_HEADLINES: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,12 +72,6 @@ class Estimates:
         for value in self.whole.values():
             by_name.setdefault(value.about.family, []).append(value)
         return {sentences.FAMILIES.get(name, name or "Others"): some for name, some in by_name.items() if some}
-
-    def headline(self, task: str) -> tuple[Entry, ...]:
-        """The measures that a reader meets first."""
-        names = (*HEADLINE.get(task, ()), *OF_SCORES.get(task, ()), OF_COSTS)
-        wanted = [self.whole[name] for name in names if name in self.whole]
-        return tuple(wanted or [v for v in self.whole.values() if v.about.family != "counts"][:MOST_HEADLINES])
 
 
 def read_estimates(record: Record) -> Estimates:
@@ -163,29 +140,18 @@ def _stated_axis(values: Sequence[Entry], floor: float | None) -> tuple[float, f
 
 def headline_table(headline: Sequence[Entry], level: str, baseline: Entry | None) -> Table:
     """The headline measures with their intervals and meanings."""
-    shown = [*headline, *([baseline] if baseline is not None and baseline.defined else [])]
     rows = (
-        row_of(
+        (
             Cell(v.about.name, below="; ".join(v.notes)),
-            Cell(v.shown) if v.defined else Cell(f"∅ {v.shown}", tone="warn"),
+            value_cell(v),
             v.so if v.defined else v.reason,
             Cell(v.about.says, tone="soft"),
         )
-        for v in shown
+        for v in (*headline, *([baseline] if baseline is not None and baseline.defined else []))
     )
-    heads = (
-        Column("measure", width=2),
-        Column("value", "number"),
-        Column(f"{level} interval", width=2),
-        Column("meaning", width=4),
-    )
-    return Table(
-        name=sentences.HEADLINE,
-        caption=f"{sentences.HEADLINE} with {level} intervals",
-        columns=heads,
-        rows=tuple(rows),
-        look="lead",
-    )
+    meaning = Column("meaning", width=4, reach=Reach.FULL)
+    heads = ("measure", "text", 2), ("value", "number"), (f"{level} interval", "text", 2), meaning
+    return table(sentences.HEADLINE, f"{sentences.HEADLINE} with {level} intervals", heads, rows, look="lead")
 
 
 def average_blocks(read: Estimates, level: str) -> Iterator[Block]:
@@ -195,32 +161,17 @@ def average_blocks(read: Estimates, level: str) -> Iterator[Block]:
         known = value.about
         if known.average in sentences.AVERAGES and known.measure == f"{known.base}_{known.average}":
             by_base.setdefault(known.base, {})[known.average] = value
-    rows = tuple(
-        Row(
-            cells=(
-                Cell(about(base).name),
-                *(replace(number_cell(ways.get(way)), why="") for way in sentences.AVERAGES),
-            )
-        )
+    rows: list[Cells] = [
+        (about(base).name, *(replace(number_cell(ways.get(way)), why="") for way in sentences.AVERAGES))
         for base, ways in by_base.items()
         if len(ways) > 1 and base in AVERAGED
-    )
-    if not rows:
-        return
-    meant = "; ".join(f"{way}: {what}" for way, what in sentences.AVERAGES.items())
-    yield Paragraph(f"{meant}.", "soft", reach=Reach.REPORT)
-    columns = (
-        Column("measure", width=3),
-        *(Column(way, kind="number", width=2) for way in sentences.AVERAGES),
-    )
-    table = Table(
-        name="Macro, weighted and micro averages",
-        caption=f"Averages over classes with {level} intervals",
-        columns=columns,
-        rows=rows,
-        look="flat",
-    )
-    yield Card((table,))
+    ]
+    if rows:
+        meant = "; ".join(f"{way}: {what}" for way, what in sentences.AVERAGES.items())
+        yield Paragraph(f"{meant}.", "soft", reach=Reach.REPORT)
+        heads = ("measure", "text", 3), *((way, "number", 2) for way in sentences.AVERAGES)
+        caption = f"Averages over classes with {level} intervals"
+        yield Card((table("Macro, weighted and micro averages", caption, heads, rows, look="flat"),))
 
 
 def lost_blocks(read: Estimates, level: str) -> Iterator[Block]:
@@ -241,48 +192,31 @@ def measure_blocks(read: Estimates, level: str, places: Mapping[str, str]) -> It
     yield Paragraph(
         "Every measure with its formula, what it rests on and how its interval was made.", "soft", reach=Reach.FULL
     )
-    columns = (
-        Column("measure", width=3.4),
-        Column("value", kind="number"),
-        Column("interval", width=2.6),
-        Column("n", kind="number"),
-        Column("method", width=1.8),
-        Column("formula", kind="formula", width=3.6),
-    )
+    heads = (
+        ("measure", "text", 3.4), ("value", "number"), ("interval", "text", 2.6), ("n", "number"),
+        ("method", "text", 1.8), ("formula", "formula", 3.6),
+    )  # fmt: skip
     folds = []
     for family, entries in read.families().items():
-        table = Table(
-            name=family,
-            caption=f"{family}, with {level} intervals",
-            columns=columns,
-            rows=tuple(_measure_row(value, places) for value in entries),
-            look="kin",
-            small=True,
-        )
-        folds.append(Fold(title=family, more=str(len(entries)), blocks=(table,)))
+        rows = (_measure_cells(value, places) for value in entries)
+        drawn = table(family, f"{family}, with {level} intervals", heads, rows, look="kin", small=True)
+        folds.append(Fold(title=family, more=str(len(entries)), blocks=(drawn,)))
     yield Card(tuple(folds), "folds")
 
 
-def _measure_row(value: Entry, places: Mapping[str, str]) -> Row:
+def _measure_cells(value: Entry, places: Mapping[str, str]) -> tuple[Cell, ...]:
     known = value.about
     infinite = "its formula divides by 0 here" if value.endless else ""
-    plain = known.name.replace(" ", "_") == known.measure
-    return Row(
-        cells=(
-            Cell(
-                text=known.name,
-                below="; ".join(value.notes),
-                typed="" if plain else known.measure,
-                anchor=places.get(known.measure, ""),
-            ),
-            Cell(value.shown) if value.defined else Cell(f"∅ {value.shown}", tone="warn"),
-            Cell(value.interval, below=infinite)
-            if value.interval
-            else Cell(value.missing if value.defined else value.reason, tone="soft"),
-            Cell(value.n, below=value.parts),
-            Cell(value.method if value.defined else "none", tone="soft"),
-            Cell(known.formula),
-        )
+    typed = "" if known.name.replace(" ", "_") == known.measure else known.measure
+    return (
+        Cell(known.name, below="; ".join(value.notes), typed=typed, anchor=places.get(known.measure, "")),
+        value_cell(value),
+        Cell(value.interval, below=infinite)
+        if value.interval
+        else Cell(value.missing if value.defined else value.reason, tone="soft"),
+        Cell(value.n, below=value.parts),
+        Cell(value.method if value.defined else "none", tone="soft"),
+        Cell(known.formula),
     )
 
 

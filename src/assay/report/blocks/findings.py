@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The findings of a comparison as people read them: who is ahead by how much, how sure that is, and mean ranks."""
+"""The findings of a comparison as people read them: who is ahead by how much, and how sure that is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.assess.declarations import POWER, p_shown
-from assay.assess.record.record import Record
 from assay.core.text import figure, visible
 from assay.report import sentences
 from assay.report.estimate_rows import prose, real
@@ -49,15 +48,6 @@ class FindingText:
     def bounded(self) -> bool:
         """Whether the difference and both ends of its interval are known."""
         return None not in (self.value, self.low, self.high)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranks:
-    """Mean ranks, the critical difference, and groups of models that cannot be told apart."""
-
-    places: tuple[tuple[str, float], ...]
-    critical: float | None
-    cliques: tuple[tuple[str, ...], ...]
 
 
 def sentence(finding: Mapping[str, Any]) -> str:
@@ -205,39 +195,3 @@ def finding_text(finding: Mapping[str, Any]) -> FindingText:
         significant=finding.get("significant"),
         margin=is_margin(finding),
     )
-
-
-def mean_ranks(record: Record) -> Ranks | None:
-    """The mean ranks of at least three models; None where there are none."""
-    places = [(visible(p["model"]), real(p["value"])) for p in record["ranking"] if p["measure"] == "mean rank"]
-    known = [(model, value) for model, value in places if value is not None]
-    tests = (finding for finding in record["findings"] if finding["test"] in ("nemenyi", "conover"))
-    pairs = [finding for finding in tests if len(finding["models"]) == 2]  # noqa: PLR2004
-    if len(known) < 3:  # noqa: PLR2004  two models need no diagram
-        return None
-    critical = next(
-        (r for finding in pairs if finding["test"] == "nemenyi" and (r := _half(finding)) is not None), None
-    )
-    apart = {frozenset(visible(m) for m in finding["models"]) for finding in pairs if finding.get("significant")}
-    tied = not pairs
-    return Ranks(places=tuple(known), critical=critical, cliques=_cliques([m for m, _ in known], apart, tied=tied))
-
-
-def _half(finding: Mapping[str, Any]) -> float | None:
-    low, high = real(finding["effect"].get("low")), real(finding["effect"].get("high"))
-    return None if low is None or high is None else (high - low) / 2
-
-
-def _cliques(order: Sequence[str], apart: set[frozenset[str]], *, tied: bool) -> tuple[tuple[str, ...], ...]:
-    """Longest runs of neighbours in the ranking no two of which differ; without tests of pairs, all are one run."""
-    if tied:
-        return (tuple(order),)
-    runs: list[tuple[str, ...]] = []
-    for start in range(len(order)):
-        stop = start + 1
-        while stop < len(order) and all(frozenset((order[stop], m)) not in apart for m in order[start:stop]):
-            stop += 1
-        run = tuple(order[start:stop])
-        if len(run) > 1 and not any(set(run) <= set(other) for other in runs):
-            runs.append(run)
-    return tuple(runs)

@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from assay.assess.record.record import Record
-from assay.core.blocks import Block, Card, Cell, Chart, Column, Figure, Fold, Heading, Paragraph, Reach, Table, row_of
+from assay.core.blocks import Block, Card, Cell, Chart, Column, Figure, Fold, Heading, Paragraph, Reach, Table, table
 from assay.core.text import chance_shown, counted, figure, listed, visible
+from assay.core.values import SMALL
 from assay.report import sentences
 from assay.report.blocks.confusion_matrix import MOST_CLASSES, ClassCounts
 from assay.report.blocks.estimates import Estimates
 from assay.report.estimate_rows import About, Entry, about, amount, in_hundred, number_cell, prose, real
-from assay.tasks.classification.estimates import SMALL
 
 NOT_BY_GROUP: Final = ("average_precision", "brier_score", "expected_calibration_error", "log_loss_multiclass")
 """Headlines that depend on how common a class is, which differs between groups by itself."""
@@ -27,6 +27,10 @@ MOST_BRIEF: Final = 20
 """Levels whose charts a notebook shows."""
 
 
+Chosen: TypeAlias = tuple[Sequence[object], Sequence[int], Sequence[int], Mapping[str, Sequence[str]]]
+"""Classes, places of those to list and of those to plot, and sizes of all by name."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
     """A class, or a level of a group: its sizes as text, and its measures."""
@@ -35,8 +39,12 @@ class Level:
     sizes: tuple[str, ...]
     entries: tuple[Entry, ...]
     plotted: bool
-    small: bool = False
-    rows: int = 0
+    rows: int | None = None
+
+    @property
+    def small(self) -> bool:
+        """Whether a group has few rows."""
+        return self.rows is not None and self.rows < SMALL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +58,8 @@ class Factor:
     levels: tuple[Level, ...]
     hidden: int
     things: tuple[str, str]
+    chosen: str = "largest"
+    """Which levels are shown where there are too many."""
     whole: tuple[Entry | None, ...] = ()
 
     @property
@@ -59,68 +69,82 @@ class Factor:
         return tuple(wanted[-MOST_CHARTS:]) or tuple(range(len(self.columns)))[:MOST_CHARTS]
 
 
-def read_classes(read: Estimates, tally: ClassCounts) -> Factor | None:
-    """The classes one by one; None for two classes, of which one mirrors the other."""
-    k = len(tally.labels)
-    there = [title for title, by_label in read.of_class.items() if len(by_label) == k]
-    titles: list[str] = [title for title in OF_CLASS if title in there]
-    titles = titles or [title for title in there if about(title).family != "counts"][: len(OF_CLASS)]
-    if not titles and k <= MOST_ROWS:
+def read_classes(read: Estimates, task: str, wanted: Sequence[str], tally: ClassCounts | None = None) -> Factor | None:
+    """Classes, labels or outputs one by one, with their counts where a tally has them; None where there are none."""
+    there = [title for title in read.of_class if about(title, task).family != "counts"]
+    titles = ([title for title in wanted if title in there] or there)[:MOST_CHARTS]
+    measured = [read.of_class[title] for title in titles]
+    chosen = _largest(tally) if tally is not None else _worst(measured[0] if measured else {})
+    labels, listed, plotted, sizes = chosen
+    if not titles and len(labels) <= MOST_ROWS:
         return None
-    kept, plotted = tally.largest(MOST_ROWS), set(tally.largest(MOST_CLASSES))
+    kept = [i for i in listed if all(labels[i] in part for part in measured)]
     return Factor(
         name="class",
-        columns=tuple(about(title) for title in titles),
-        sizes=("weight" if tally.weighted else "rows", "predicted", "right"),
+        columns=tuple(about(title, task) for title in titles),
+        sizes=tuple(sizes),
         levels=tuple(
             Level(
-                label=visible(tally.labels[i]),
-                sizes=(amount(tally.actual[i]), amount(tally.called[i]), amount(tally.hits[i])),
-                entries=tuple(read.of_class[title][tally.labels[i]] for title in titles),
+                label=visible(labels[i]),
+                sizes=tuple(column[i] for column in sizes.values()),
+                entries=tuple(part[labels[i]] for part in measured),
                 plotted=i in plotted,
             )
             for i in kept
         ),
-        hidden=k - len(kept),
+        hidden=len(labels) - len(kept),
         things=("class", "classes"),
-        whole=(None,) * len(titles),
+        chosen="largest" if tally is not None else "worst",
+        whole=tuple(read.whole.get(title) for title in titles),
     )
+
+
+def _largest(tally: ClassCounts) -> Chosen:
+    counts = {tally.unit: tally.actual, "predicted": tally.called, "right": tally.hits}
+    sizes = {name: [amount(n) for n in column] for name, column in counts.items()}
+    return tally.labels, tally.largest(MOST_ROWS), tally.largest(MOST_CLASSES), sizes
+
+
+def _worst(entries: Mapping[object, Entry]) -> Chosen:
+    def rank(label: object) -> tuple[bool, float]:
+        value = entries[label].value
+        return value is None, (value or 0.0) * (-1 if entries[label].about.better.startswith("lower") else 1)
+
+    labels = sorted(entries, key=rank)
+    places = range(len(labels))
+    return labels, places[:MOST_ROWS], places[:MOST_CLASSES], {"n": [entries[label].n for label in labels]}
 
 
 def read_factors(record: Record, read: Estimates, headline: Sequence[Entry]) -> tuple[Factor, ...]:
     """The groups of a Record with their levels."""
-    shown = [value for value in headline if value.about.measure not in NOT_BY_GROUP]
+    shown = tuple(value for value in headline if value.about.measure not in NOT_BY_GROUP)
     titles = [value.about.measure for value in shown]
     factors = []
     for name, levels in record["tallies"].get("groups", {}).items():
-        sizes = [_rows_of(level, read.of_level.get((name, repr(level["level"])), {})) for level in levels]
+        measured = [read.of_level.get((name, repr(level["level"])), {}) for level in levels]
+        sizes = [_rows_of(level, entries) for level, entries in zip(levels, measured, strict=True)]
         by_size = sorted(range(len(levels)), key=lambda i: (-sizes[i], i))
-        kept, plotted = set(by_size[:MOST_ROWS]), set(by_size[:MOST_CLASSES])
-        rows = []
-        for i, level in enumerate(levels):
-            entries = read.of_level.get((name, repr(level["level"])), {})
-            if i not in kept or not all(title in entries for title in titles):
-                continue
-            n = sizes[i]
-            rows.append(
-                Level(
-                    label=visible(level["level"]),
-                    sizes=(f"{n:,}",),
-                    entries=tuple(entries[title] for title in titles),
-                    plotted=i in plotted,
-                    small=n < SMALL,
-                    rows=n,
-                )
+        plotted = set(by_size[:MOST_CLASSES])
+        rows = tuple(
+            Level(
+                label=visible(levels[i]["level"]),
+                sizes=(f"{sizes[i]:,}",),
+                entries=tuple(measured[i][title] for title in titles),
+                plotted=i in plotted,
+                rows=sizes[i],
             )
+            for i in sorted(by_size[:MOST_ROWS])
+            if all(title in measured[i] for title in titles)
+        )
         factors.append(
             Factor(
                 name=visible(name),
                 columns=tuple(value.about for value in shown),
                 sizes=("rows",),
-                levels=tuple(rows),
+                levels=rows,
                 hidden=len(levels) - len(rows),
                 things=("level", "levels"),
-                whole=tuple(shown),
+                whole=shown,
             )
         )
     return tuple(factors)
@@ -128,40 +152,11 @@ def read_factors(record: Record, read: Estimates, headline: Sequence[Entry]) -> 
 
 def _rows_of(level: dict[str, Any], entries: dict[str, Entry]) -> int:
     """How many rows a level has, or units where its tally does not tell."""
-    if "confusion" in level:
-        return int(level["confusion"]["rows"])
-    if "rows" in level.get("units", {}):
-        return int(level["units"]["rows"])
+    for part in ("confusion", "units"):
+        if "rows" in level.get(part, {}):
+            return int(level[part]["rows"])
     numbers = [value.n.replace(",", "") for value in entries.values()]
     return max((int(number) for number in numbers if number.isdigit()), default=0)
-
-
-def read_things(read: Estimates, task: str, headline: Sequence[str]) -> Factor | None:
-    """Classes, labels or outputs one by one, of a task without a confusion matrix; None where there are none."""
-    if not read.of_class:
-        return None
-    titles = [title for title in headline if title in read.of_class] or list(read.of_class)
-    titles = titles[:MOST_CHARTS]
-    names = list(dict.fromkeys(label for title in titles for label in read.of_class[title]))
-    complete = [label for label in names if all(label in read.of_class[title] for title in titles)]
-    kept = complete[:MOST_ROWS]
-    return Factor(
-        name="class",
-        columns=tuple(about(title, task) for title in titles),
-        sizes=("n",),
-        levels=tuple(
-            Level(
-                label=visible(label),
-                sizes=(read.of_class[titles[0]][label].n,),
-                entries=tuple(read.of_class[title][label] for title in titles),
-                plotted=place < MOST_CLASSES,
-            )
-            for place, label in enumerate(kept)
-        ),
-        hidden=len(names) - len(kept),
-        things=("class", "classes"),
-        whole=tuple(read.whole.get(title) for title in titles),
-    )
 
 
 def class_blocks(classes: Factor, level: str) -> Iterator[Block]:
@@ -191,11 +186,11 @@ def _cuts(factor: Factor) -> Iterator[str]:
     things, shown = factor.things[1], sum(level.plotted for level in factor.levels)
     if factor.hidden:
         yield (
-            f"The {len(factor.levels)} largest {things} are shown; {factor.hidden:,} more are not,"
+            f"The {len(factor.levels)} {factor.chosen} {things} are shown; {factor.hidden:,} more are not,"
             " but the Record has their counts."
         )
     if factor.columns and shown < len(factor.levels):
-        yield f"The charts show the {shown} largest {things}; the table below them has more."
+        yield f"The charts show the {shown} {factor.chosen} {things}; the table below them has more."
 
 
 def _level_blocks(factor: Factor, level: str) -> Iterator[Block]:
@@ -233,37 +228,31 @@ def _forest(factor: Factor, levels: Sequence[Level], place: int) -> Chart:
 
 def _level_table(factor: Factor, level: str) -> Table:
     rows = (
-        row_of(
-            Cell(row.label, "△", below=f"only {counted(row.rows, 'row')}", tone="warn") if row.small else row.label,
+        (
+            Cell(row.label, "△", below=f"only {counted(row.rows or 0, 'row')}", tone="warn")
+            if row.small
+            else row.label,
             *row.sizes,
             *map(number_cell, row.entries),
         )
         for row in factor.levels
     )
-    sizes = (
-        Column(size, kind="number", reach=Reach.REPORT if i and factor.columns else Reach.ALL)
-        for i, size in enumerate(factor.sizes)
+    extra = Reach.REPORT if factor.columns else Reach.ALL
+    heads = (
+        Column(factor.things[0], "name", 1.8),
+        *(Column(size, "number", reach=extra if i else Reach.ALL) for i, size in enumerate(factor.sizes)),
+        *(Column(column.name, "number", 1, column.measure) for column in factor.columns),
     )
-    return Table(
-        name=f"Measures by {factor.name}",
-        caption=f"Measures by {factor.name}, with {level} intervals",
-        columns=(
-            Column(factor.things[0], kind="name", width=1.8),
-            *sizes,
-            *(Column(column.name, kind="number", width=1, typed=column.measure) for column in factor.columns),
-        ),
-        rows=tuple(rows),
-        small=len(factor.columns) > len(OF_CLASS),
-        things=factor.things,
-        hidden=factor.hidden,
-    )
+    title, dense = f"Measures by {factor.name}", len(factor.columns) > len(OF_CLASS)
+    more = {"small": dense, "things": factor.things, "hidden": factor.hidden}
+    return table(title, f"{title}, with {level} intervals", heads, rows, **more)
 
 
 def _spread_blocks(record: Record, name: str, factor: Factor) -> Iterator[Block]:
     """Whether sites differ by more than chance; nothing for a Record that was not merged."""
     by_measure = {test["measure"]: test for test in record.get("heterogeneity", ()) if test["factor"] == name}
-    rows = tuple(
-        row_of(
+    rows = [
+        (
             Cell(column.name, typed=column.measure),
             _end(test["lowest"]),
             _end(test["highest"]),
@@ -273,23 +262,15 @@ def _spread_blocks(record: Record, name: str, factor: Factor) -> Iterator[Block]
         )
         for column in factor.columns
         if (test := by_measure.get(column.measure)) is not None
-    )
-    if not rows:
-        return
-    yield Paragraph(sentences.SPREAD)
-    yield Table(
-        name=f"Differences between {factor.name}",
-        caption=f"Differences between {factor.name}s",
-        columns=(
-            Column("measure", width=2),
-            Column("lowest", kind="name", width=2),
-            Column("highest", kind="name", width=2),
-            Column("p", kind="number"),
-            Column("beyond chance", kind="number"),
-            Column("method", width=2, reach=Reach.REPORT),
-        ),
-        rows=rows,
-    )
+    ]
+    if rows:
+        yield Paragraph(sentences.SPREAD)
+        heads = (
+            ("measure", "text", 2), ("lowest", "name", 2), ("highest", "name", 2), ("p", "number"),
+            ("beyond chance", "number"), Column("method", width=2, reach=Reach.REPORT),
+        )  # fmt: skip
+        title = f"Differences between {factor.name}"
+        yield table(title, f"{title}s", heads, rows)
 
 
 def _end(end: dict[str, Any]) -> str:

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The curves of a Record as data of charts: ROC, precision-recall, error rates, gains, lift, reliability and others."""
+"""The curves of a Record as data of charts: ROC, precision-recall, gains, lift, reliability and others."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from statistics import NormalDist
 from typing import Any, Final, TypeAlias
 
 from assay.core.blocks import Chart
@@ -20,13 +18,9 @@ from assay.tally.base import count_from_json
 Data: TypeAlias = dict[str, Any]
 POOLED: Final = "all classes pooled"
 UNIT: Final = [0, 1]
-REACH: Final = 2.2
-"""Deviates drawn on each side of the equal-error point; beyond, a handful of rows decides."""
-MARGIN: Final = 0.12
 NAMED: Final = 24
 """Cells of a class name in a legend."""
-NORMAL: Final = NormalDist()
-MEASURES: Final = ("auroc", "average_precision", "equal_error_rate")
+AREAS: Final = {"auroc": "AUROC", "average_precision": "average precision", "equal_error_rate": "equal error rate"}
 
 
 def count_of(content: object) -> float:
@@ -102,7 +96,7 @@ class Curve:
         """The area with its interval, of a curve that needs no name."""
         area = self.areas.get(measure)
         ends = f" ({area.short})" if area is not None and area.interval else ""
-        return f"{TITLES[measure][0]} {area.shown}{ends}" if area is not None and area.defined else "model"
+        return f"{AREAS[measure]} {area.shown}{ends}" if area is not None and area.defined else "model"
 
 
 def read_bins(content: Mapping[str, Any] | None) -> list[Data]:
@@ -116,7 +110,7 @@ def read_curves(record: Mapping[str, Any]) -> list[Curve]:
     areas: dict[tuple[bool, str], dict[str, Entry]] = {}
     for estimate in record["estimates"]:
         kind = str(estimate["measure"]).removesuffix("_micro")
-        if kind in MEASURES and estimate.get("slice") is None:
+        if kind in AREAS and estimate.get("slice") is None:
             owner = (kind != estimate["measure"], repr(estimate.get("model") or estimate.get("class")))
             areas.setdefault(owner, {})[kind] = entry(estimate)
     owners = ((c.get("average") == "micro", repr(c.get("model") or c.get("class"))) for c in record.get("curves", ()))
@@ -133,7 +127,7 @@ def worst_of(curves: Sequence[Curve], measure: str) -> Curve | None:
     ]
     if len(curves) < 2 or not known:  # noqa: PLR2004
         return None
-    return (max if measure == "equal_error_rate" else min)(known, key=lambda pair: pair[0])[1]
+    return min(known, key=lambda pair: pair[0])[1]
 
 
 def _series(curves: Sequence[Curve], measure: str, points: Mapping[int, list[Any]], **more: object) -> list[Data]:
@@ -153,23 +147,15 @@ def _series(curves: Sequence[Curve], measure: str, points: Mapping[int, list[Any
     return sorted(series, key=lambda line: (bool(line.get("quiet")), bool(line.get("dashed"))))
 
 
-TITLES: Final = {
-    "auroc": ("AUROC", "ROC curve"),
-    "average_precision": ("average precision", "Precision-recall curve"),
-    "equal_error_rate": ("equal error rate", "Detection error tradeoff"),
-}
-
-
 def _mark(name: str, x: float | None, y: float | None, text: str) -> list[Data]:
     return [] if x is None or y is None else [{"id": f"mark-{name}", "x": x, "y": y, "text": text}]
 
 
 def _said(curves: Sequence[Curve], measure: str, what: str) -> str:
     """A curve for who cannot see it."""
-    area, _ = TITLES[measure]
     shown = [f"{c.label} {c.areas[measure].shown}".strip() for c in curves if measure in c.areas]
-    more = f"; and {len(shown) - 6} more" if len(shown) > 6 else ""  # noqa: PLR2004
-    return f"{what}; {area} {'; '.join(shown[:6]) or 'not given'}{more}; the numbers are in the table below the chart."
+    areas = "; ".join([*shown[:6], *([f"and {len(shown) - 6} more"] if len(shown) > 6 else [])])  # noqa: PLR2004
+    return f"{what}; {AREAS[measure]} {areas or 'not given'}; the numbers are in the table below the chart."
 
 
 def _banded(curve: Curve, name: str, level: str) -> tuple[Data, Data]:
@@ -191,7 +177,7 @@ def roc(curves: Sequence[Curve], place: Place = NOWHERE, level: str = "") -> Cha
     points = {i: [[x, y] for x, y, _ in curve.rates] for i, curve in enumerate(curves)}
     band, said = _banded(curves[0], "roc", level) if len(curves) == 1 else ({}, {})
     data = {
-        "title": TITLES["auroc"][1], "x": "false positive rate", "y": "true positive rate (recall)",
+        "title": "ROC curve", "x": "false positive rate", "y": "true positive rate (recall)",
         "x_range": UNIT, "y_range": UNIT, "diagonal": "chance", **said,
         "series": _series(curves, "auroc", points, **band), "marks": _mark("roc", place[0], place[1], place[3]),
         "described": _said(curves, "auroc", "True positive rate over false positive rate"),
@@ -212,60 +198,9 @@ def precision_recall(curves: Sequence[Curve], place: Place = NOWHERE, level: str
         level_line = [[0, curves[0].prevalence], [1, curves[0].prevalence]]
         series.append({"name": "share of positives", "points": level_line, "chance": True})
     data = {
-        "title": TITLES["average_precision"][1], "x": "recall", "y": "precision", "x_range": UNIT, "y_range": UNIT,
+        "title": "Precision-recall curve", "x": "recall", "y": "precision", "x_range": UNIT, "y_range": UNIT,
         "series": series, "marks": _mark("pr", place[1], place[2], place[3]), **said,
         "described": _said(curves, "average_precision", "Precision over recall"),
-    }  # fmt: skip
-    return Chart("lines", (data,))
-
-
-def _errors(curve: Curve) -> list[tuple[float, float]]:
-    """False positive and false negative rate where both have a normal deviate."""
-    return [(x, 1 - y) for x, y, _ in curve.rates if 0 < x < 1 and 0 < y < 1]
-
-
-def equal_error(points: Sequence[tuple[float, float]]) -> float | None:
-    """The rate at which a drawn curve errs equally often on both sides, if it comes across it."""
-    for (x0, y0), (x1, y1) in pairwise(points):
-        if x0 <= y0 and x1 >= y1:
-            (a, b), (c, d) = ([NORMAL.inv_cdf(rate) for rate in point] for point in ((x0, y0), (x1, y1)))
-            part = (b - a) / (b - a + c - d) if b - a + c - d else 0.0
-            return NORMAL.cdf(a + part * (c - a))
-    return None
-
-
-def det_window(curves: Sequence[Curve]) -> list[float] | None:
-    """The rates drawn on both axes, around where curves err equally often; None where nothing can be drawn."""
-    low, high = float("inf"), -float("inf")
-    for curve in curves:
-        points = _errors(curve)
-        if len(points) < 2:  # noqa: PLR2004  a line has two ends
-            continue
-        at = [NORMAL.inv_cdf(rate) for point in points for rate in point]
-        rate = equal_error(points)
-        middle = None if rate is None else NORMAL.inv_cdf(rate)
-        ends = (min(at), max(at)) if middle is None else (middle - REACH, middle + REACH)
-        low, high = min(low, max(min(at), ends[0])), max(high, min(max(at), ends[1]))
-    return [NORMAL.cdf(low - MARGIN), NORMAL.cdf(high + MARGIN)] if low < high else None
-
-
-def det(curves: Sequence[Curve], place: Place = NOWHERE, level: str = "") -> Chart | None:
-    """False negative rate over false positive rate on axes of normal deviates; None where nothing can be drawn."""
-    window = det_window(curves)
-    if window is None:
-        return None
-    points: dict[int, list[Any]] = {i: [list(point) for point in _errors(c)] for i, c in enumerate(curves)}
-    band, said = _banded(curves[0], "roc", level) if len(curves) == 1 else ({}, {})
-    inner = {key: [[x, 1 - b, 1 - a] for x, a, b in rows if window[0] <= x <= window[1]] for key, rows in band.items()}
-    series = _series(curves, "equal_error_rate", points, **inner)
-    series.append({"name": "chance", "points": [[rate, 1 - rate] for rate in (1e-6, 1 - 1e-6)], "chance": True})
-    marks = _mark("det", place[0], None if place[1] is None else 1 - place[1], place[3])
-    rate = equal_error(_errors(curves[0])) if len(curves) == 1 else None
-    marks += [{"x": rate, "y": rate, "text": "equal error"}] if rate is not None else []
-    data = {
-        "title": TITLES["equal_error_rate"][1], "x": "false positive rate", "y": "false negative rate", **said,
-        "scale": "normal", "x_range": window, "y_range": window, "series": series, "marks": marks,
-        "described": _said(curves, "equal_error_rate", "False negative rate over false positive rate, normal deviates"),
     }  # fmt: skip
     return Chart("lines", (data,))
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from assay.core.blocks import (
@@ -14,12 +15,13 @@ from assay.core.blocks import (
     Column,
     Figure,
     Fold,
+    Head,
     Heading,
     Paragraph,
     Reach,
     Table,
     number_table,
-    row_of,
+    table,
 )
 from assay.core.text import counted, figure, visible
 from assay.report.blocks import score_figures as figures
@@ -47,10 +49,7 @@ LINKED: Final = {
     "softmax": "Probabilities of {rows} come from them by the softmax of the classes; thresholds are log-odds of a"
     " class against the rest.",
 }
-DET_SAID: Final = (
-    "Detection error tradeoff: both error rates on axes of normal deviates, where small rates have room; lower left is"
-    " better."
-)
+ALL_THRESHOLDS: Final = "Curves over all thresholds"
 GAINS_SAID: Final = (
     "Rows are called from the highest score down; lift is how many times as many positives as chance would find."
 )
@@ -59,12 +58,12 @@ GAINS_SAID: Final = (
 def score_blocks(scoring: Scoring) -> Iterator[Block]:
     """The whole section."""
     yield Paragraph(prose(_facts_said(scoring.record["scores"])))
-    yield from _curves(scoring)
     if scoring.alone is not None:
-        yield from _gains(scoring, scoring.alone)
+        yield _curves_of_one(scoring, scoring.alone)
         yield from _calibration(scoring, scoring.alone)
-    else:
-        yield from _classes(scoring)
+    elif scoring.curves:
+        yield _curves_of_classes(scoring)
+        yield from _top_bins(scoring)
     yield from _operating(scoring)
 
 
@@ -91,48 +90,84 @@ def _facts_said(facts: Mapping[str, Any]) -> str:
     return " ".join(parts)
 
 
-def _numbers(more: str, tables: Iterable[Block]) -> Fold:
-    return Fold(title="The numbers", more=more, blocks=tuple(tables), named=False)
+def _card(drawn: Figure, more: str, tables: Sequence[Block], *, lead: str = "", reach: Reach = Reach.FULL) -> Card:
+    """Charts, if there are any, and their numbers folded."""
+    said = (Paragraph(lead, "areas"),) if lead else ()
+    numbers = Fold(title="The numbers", more=more, blocks=tuple(tables), named=False)
+    return Card((*said, *((drawn,) if drawn.charts else ()), numbers), reach=reach)
 
 
-def _curves(scoring: Scoring) -> Iterator[Block]:
-    """Precision-recall and error rates; the ROC curve stands at the head of the report."""
-    curves, level = scoring.curves, scoring.level
-    if not curves:
-        return
-    det = figures.det(curves, scoring.place, level)
-    charts = [figures.precision_recall(curves, scoring.place, level), *([det] if det is not None else [])]
-    alone = scoring.alone
-    if alone is not None:
-        named = (
-            ("AUROC", "auroc"),
-            ("average precision", "average_precision"),
-            ("equal error rate", "equal_error_rate"),
-        )
-        known = ((name, alone.areas[key]) for name, key in named if key in alone.areas)
-        areas = "; ".join(f"{name} {e.shown}{f' ({e.short})' if e.interval else ''}" for name, e in known)
-        step = max(1, -(-len(alone.cells) // LISTED))
-        listed = (cells_at(alone, i) for i in sorted({*range(0, len(alone.cells), step), len(alone.cells) - 1}))
-        rows = [(threshold_text(point["threshold"]), *cell_texts(point), *rate_texts(point)) for point in listed]
-        caption = "Some points of the curves; the Record has more"
-        tables = [number_table("Points of the curves", caption, ("threshold", *CELLS), rows, small=True)]
-        tables.append(_error_table(alone)) if det is not None else None
-        more, lead = counted(len(rows), "threshold"), [Paragraph(areas, "areas")] if areas else []
-    else:
-        tables, lead = list(_class_tables(curves, level)), []
-        more = counted(sum(not curve.pooled for curve in curves), "class", "classes")
-    if hidden := int(scoring.record["scores"]["columns"]) - sum(not curve.pooled for curve in curves):
-        hidden = hidden if alone is None else 0
-        note = f"The largest classes are drawn; the Record has no curve of {hidden:,} more."
-        lead += [Paragraph(note, "soft")] if hidden > 0 else []
-    yield Card(
-        (
-            *lead,
-            Figure(charts=tuple(charts), alt="Curves over all thresholds", note=DET_SAID if det is not None else ""),
-            _numbers(more, tables),
-        ),
-        reach=Reach.FULL,
-    )
+def _area(curve: Curve, measure: str) -> str:
+    known = curve.areas.get(measure)
+    return "" if known is None else f"{known.shown} ({known.short})" if known.interval else known.shown
+
+
+def _curves_of_one(scoring: Scoring, curve: Curve) -> Card:
+    """Precision-recall, gains and lift of the positive class; the ROC curve stands at the head of the report."""
+    lead = "; ".join(f"{name} {_area(curve, key)}" for key, name in figures.AREAS.items() if key in curve.areas)
+    step = max(1, -(-len(curve.cells) // LISTED))
+    listed = [cells_at(curve, i) for i in sorted({*range(0, len(curve.cells), step), len(curve.cells) - 1})]
+    rows = [(threshold_text(point["threshold"]), *cell_texts(point), *rate_texts(point)) for point in listed]
+    caption = "Some points of the curves; the Record has more"
+    tables = [number_table("Points of the curves", caption, ("threshold", *CELLS), rows, small=True)]
+    caption = "Error rates at the last drawn point whose false positive rate is not above a limit"
+    heads = ("at most", "false positive rate", "false negative rate", "threshold")
+    tables.append(number_table("Error rates", caption, heads, _error_rows(curve)))
+    charts, note = [figures.precision_recall([curve], scoring.place, scoring.level)], ""
+    if curve.gains:
+        charts += [figures.gains(curve), figures.lift(curve), *(() if curve.bins() else _spread(scoring, curve))]
+        note, tables = GAINS_SAID, [*tables, *_gain_tables(scoring.unit, curve)]
+    more = counted(len(listed), "threshold")
+    return _card(Figure(charts=tuple(charts), alt=ALL_THRESHOLDS, note=note), more, tables, lead=lead)
+
+
+def _spread(scoring: Scoring, curve: Curve) -> Iterator[Chart]:
+    """How the scores of both classes are spread; it stands beside the decision curve where there is one."""
+    histogram = figures.histogram(curve, real(scoring.cut["threshold"]) if scoring.cut is not None else None)
+    yield from () if histogram is None else (histogram,)
+
+
+def _gain_tables(unit: str, curve: Curve) -> Iterator[Table]:
+    nearest = sorted({min(range(len(curve.gains)), key=lambda i: abs(curve.gains[i][0] - asked)) for asked in SHARES})
+    rows = [tuple(map(figure, curve.gains[i])) for i in nearest if curve.gains[i][0]]
+    caption = "Positives found when the rows with the highest scores are called"
+    yield number_table("Gains and lift", caption, ("rows called", "positives found", "lift"), rows)
+    if content := curve.content.get("histogram"):
+        sides = zip(*(content[side] for side in ("positives", "negatives")), strict=True)
+        counts = [tuple(amount(count_from_json(n)) for n in pair) for pair in sides]
+        rows = [(f"{a:.4g} to {b:.4g}", *n) for (a, b), n in zip(pairwise(content["edges"]), counts, strict=True)]
+        caption, heads = f"{unit.capitalize()} by score and true class", ("score", "positives", "negatives")
+        yield number_table("Scores by true class", caption, heads, rows, small=True)
+
+
+def _curves_of_classes(scoring: Scoring) -> Card:
+    """Precision-recall of each class, its areas, and its misses by false positive rate."""
+    curves = scoring.curves
+    rows = [(curve.label, *(_area(curve, name) for name in figures.AREAS)) for curve in curves]
+    caption = f"Areas with {scoring.level} intervals; the Record has the points of the curves"
+    tables = [number_table("Areas under the curves", caption, ("class", *figures.AREAS.values()), rows)]
+    misses = {curve.label: {row[0]: row[2] for row in _error_rows(curve)} for curve in curves}
+    caption = "False negative rate of each class at the last drawn point whose false positive rate is not above a limit"
+    tables.append(_side_by_side("Error rates of each class", caption, "at most", misses))
+    charts = [figures.precision_recall(curves, scoring.place, scoring.level)]
+    if binned := [curve for curve in curves if curve.bins()]:
+        charts.append(figures.reliability_of_classes(binned))
+        shares = {
+            c.label: {_bin(b): f"{b['share']:.3f} ({amount(count_from_json(b['rows']))})" for b in c.bins()}
+            for c in binned
+        }
+        caption = f"Share of rows that are of the class, by bin of its probability; in brackets the {scoring.unit}"
+        tables.append(_side_by_side("Reliability of each class", caption, "bin", shares))
+    if deciding := [curve for curve in binned if _benefits(curve)]:
+        charts.append(figures.decision(deciding))
+        benefits = {c.label: {f"{t:.3g}": figure(model) for t, model, _ in _benefits(c)} for c in deciding}
+        caption = "Net benefit of calling the class by its probability, by threshold probability"
+        tables.append(_side_by_side("Net benefit of each class", caption, "threshold", benefits))
+    drawn = sum(not curve.pooled for curve in curves)
+    hidden = int(scoring.record["scores"]["columns"]) - drawn
+    note = f"The largest classes are drawn; the Record has no curve of {hidden:,} more." if hidden > 0 else ""
+    figure_ = Figure(charts=tuple(charts), alt="Curves of each class", note=note)
+    return _card(figure_, counted(drawn, "class", "classes"), tables)
 
 
 def _error_rows(curve: Curve) -> Iterator[tuple[str, str, str, str]]:
@@ -143,56 +178,11 @@ def _error_rows(curve: Curve) -> Iterator[tuple[str, str, str, str]]:
         yield f"{asked:g}", figure(x), figure(1 - y), threshold_text(curve.content["points"][i][0])
 
 
-def _error_table(curve: Curve) -> Table:
-    caption = "Error rates at the last drawn point whose false positive rate is not above a limit"
-    heads = ("at most", "false positive rate", "false negative rate", "threshold")
-    return number_table("Error rates", caption, heads, _error_rows(curve))
-
-
-def _class_tables(curves: Sequence[Curve], level: str) -> Iterator[Table]:
-    """The areas of each class, and its misses by false positive rate."""
-
-    def area(curve: Curve, name: str) -> str:
-        known = curve.areas.get(name)
-        return "" if known is None else f"{known.shown} ({known.short})" if known.interval else known.shown
-
-    rows = [(curve.label, *(area(curve, name) for name in figures.MEASURES)) for curve in curves]
-    caption = f"Areas with {level} intervals; the Record has the points of the curves"
-    yield number_table(
-        "Areas under the curves", caption, ("class", "AUROC", "average precision", "equal error rate"), rows
-    )
-    columns = {curve.label: {row[0]: row[2] for row in _error_rows(curve)} for curve in curves}
-    caption = "False negative rate of each class at the last drawn point whose false positive rate is not above a limit"
-    yield _side_by_side("Error rates of each class", caption, "at most", columns)
-
-
 def _side_by_side(name: str, caption: str, first: str, columns: Mapping[str, Mapping[str, str]]) -> Table:
     """The numbers of several classes, side by side."""
     keys = dict.fromkeys(key for column in columns.values() for key in column)
     rows = [(key, *(column.get(key, "–") for column in columns.values())) for key in keys]
     return number_table(name, caption, (first, *columns), rows, small=True)
-
-
-def _gains(scoring: Scoring, curve: Curve) -> Iterator[Block]:
-    if not curve.gains:
-        return
-    cut = scoring.cut
-    histogram = figures.histogram(curve, real(cut["threshold"]) if cut is not None else None)
-    nearest = sorted({min(range(len(curve.gains)), key=lambda i: abs(curve.gains[i][0] - asked)) for asked in SHARES})
-    rows = [tuple(map(figure, curve.gains[i])) for i in nearest if curve.gains[i][0]]
-    caption = "Positives found when the rows with the highest scores are called"
-    tables = [number_table("Gains and lift", caption, ("rows called", "positives found", "lift"), rows)]
-    if histogram is not None:
-        content = curve.content["histogram"]
-        pairs = zip(
-            content["edges"][:-1], content["edges"][1:], content["positives"], content["negatives"], strict=True
-        )
-        listed = [(f"{a:.4g} to {b:.4g}", *(amount(count_from_json(n)) for n in sides)) for a, b, *sides in pairs]
-        caption, heads = f"{scoring.unit.capitalize()} by score and true class", ("score", "positives", "negatives")
-        tables.append(number_table("Scores by true class", caption, heads, listed, small=True))
-    charts = (*([histogram] if histogram is not None else []), figures.gains(curve), figures.lift(curve))
-    drawn = Figure(charts=charts, alt="Scores by true class, gains and lift", note=GAINS_SAID)
-    yield Card((drawn, _numbers(f"{counted(len(rows), 'share')} of rows", tables)), reach=Reach.FULL)
 
 
 def reliability_chart(scoring: Scoring) -> Chart | None:
@@ -209,74 +199,48 @@ def reliability_chart(scoring: Scoring) -> Chart | None:
 
 
 def _bin_table(bins: Sequence[Data], caption: str, share_of: str, unit: str) -> Table:
-    def ends(b: Data) -> str:
-        return "" if b["share_low"] is None else f"{b['share_low']:.3f}–{b['share_high']:.3f}"
-
+    ends = ("" if b["share_low"] is None else f"{b['share_low']:.3f}–{b['share_high']:.3f}" for b in bins)
     rows = (
-        row_of(
-            f"{b['low']:.2g} to {b['high']:.2g}",
-            amount(count_from_json(b["rows"])),
-            f"{b['score']:.3f}",
-            Cell(f"{b['share']:.3f}", below=ends(b)),
-        )
-        for b in bins
+        (_bin(b), amount(count_from_json(b["rows"])), f"{b['score']:.3f}", Cell(f"{b['share']:.3f}", below=below))
+        for b, below in zip(bins, ends, strict=True)
     )
-    sides = number_table("", "", ("predicted probability", unit, "mean probability", share_of), ()).columns
-    return Table(name="Reliability by bin", caption=caption, columns=sides, rows=tuple(rows))
+    heads = ("predicted probability", unit, "mean probability", share_of)
+    return number_table("Reliability by bin", caption, heads, rows)
+
+
+def _bin(content: Data) -> str:
+    return f"{content['low']:.2g} to {content['high']:.2g}"
+
+
+def _benefits(curve: Curve) -> Sequence[tuple[float, float, float]]:
+    """Some points of a decision curve: threshold, net benefit of the model, and of calling every row."""
+    points: Sequence[tuple[float, float, float]] = curve.content.get("decision") or ()
+    return points[:: max(1, len(points) // 19)]
 
 
 def _calibration(scoring: Scoring, curve: Curve) -> Iterator[Block]:
-    """Bins of reliability, whose chart stands at the head, and the decision curve."""
-    bins, rows = curve.bins(), curve.content.get("decision")
-    if not bins:
+    """Bins of reliability, whose chart stands at the head, how scores are spread, and the decision curve."""
+    if not curve.bins():
         return
     caption = f"Share of positives by bin of predicted probability, with {scoring.level} intervals; {BINNED}"
-    parts: list[Block] = [_bin_table(bins, caption, "share of positives", scoring.unit)]
-    more = counted(len(bins), "bin")
-    if rows:
-        chosen = rows[:: max(1, len(rows) // 19)]
-        listed = [(f"{t:.3g}", figure(model), figure(every)) for t, model, every in chosen]
-        caption, heads = "Net benefit by threshold probability; calling none gives 0", ("threshold", "model", "all")
-        parts.append(number_table("Net benefit", caption, heads, listed))
-        yield Card((Figure(charts=(figures.decision([curve]),), alt="Decision curve"), _numbers(more, parts)))
-    else:
-        yield Card((_numbers(more, parts),))
+    tables = [_bin_table(curve.bins(), caption, "share of positives", scoring.unit)]
+    charts = [*_spread(scoring, curve)]
+    if benefits := _benefits(curve):
+        charts.append(figures.decision([curve]))
+        rows = [(f"{t:.3g}", figure(model), figure(called)) for t, model, called in benefits]
+        caption = "Net benefit by threshold probability; calling none gives 0"
+        tables.append(number_table("Net benefit", caption, ("threshold", "model", "all"), rows))
+    drawn = Figure(charts=tuple(charts), alt="Scores by true class, and decision curve")
+    yield _card(drawn, counted(len(curve.bins()), "bin"), tables, reach=Reach.ALL)
 
 
-def _classes(scoring: Scoring) -> Iterator[Block]:
-    """Reliability and net benefit class by class."""
-    unit, top = scoring.unit, scoring.record["scores"].get("top_label")
-    binned = [curve for curve in scoring.curves if curve.bins()]
-    if top:
+def _top_bins(scoring: Scoring) -> Iterator[Block]:
+    """How often the class with the largest probability is right; its chart stands at the head."""
+    if top := scoring.record["scores"].get("top_label"):
         caption = f"Share of rows whose class with the largest probability is right, with {scoring.level} intervals"
-        table = _bin_table(read_bins(top), caption, "share that is right", unit)
-        yield Card((_numbers(f"of the top class, {counted(len(table.rows), 'bin')}", [table]),), reach=Reach.REPORT)
-    if not binned:
-        return
-    charts = [figures.reliability_of_classes(binned)]
-    columns = {
-        curve.label: {
-            f"{b['low']:.2g} to {b['high']:.2g}": f"{b['share']:.3f} ({amount(count_from_json(b['rows']))})"
-            for b in curve.bins()
-        }
-        for curve in binned
-    }
-    caption = f"Share of rows that are of the class, by bin of its probability; in brackets the {unit} there"
-    tables = [_side_by_side("Reliability of each class", caption, "bin", columns)]
-    deciding = [curve for curve in binned if curve.content.get("decision")]
-    if deciding:
-        charts.append(figures.decision(deciding))
-        columns = {
-            c.label: {
-                f"{t:.3g}": figure(model)
-                for t, model, _ in c.content["decision"][:: max(1, len(c.content["decision"]) // 19)]
-            }
-            for c in deciding
-        }
-        caption = "Net benefit of calling the class by its probability, by threshold probability"
-        tables.append(_side_by_side("Net benefit of each class", caption, "threshold", columns))
-    drawn = Figure(charts=tuple(charts), alt="Reliability and net benefit of each class")
-    yield Card((drawn, _numbers(counted(len(binned), "class", "classes"), tables)), reach=Reach.FULL)
+        bins = _bin_table(read_bins(top), caption, "share that is right", scoring.unit)
+        more, nothing = f"of the top class, {counted(len(bins.rows), 'bin')}", Figure(charts=(), alt="")
+        yield _card(nothing, more, [bins], reach=Reach.REPORT)
 
 
 def _operating(scoring: Scoring) -> Iterator[Block]:
@@ -284,18 +248,18 @@ def _operating(scoring: Scoring) -> Iterator[Block]:
     if not points:
         return
     several = any(point.get("class") is not None for point in points)
-    heads = (
-        *((Column("class", "name"),) if several else ()),
-        Column("threshold"),
+    heads: tuple[Head, ...] = (
+        *([("class", "name")] if several else []),
+        "threshold",
         Column("chosen", "name", 3, reach=Reach.REPORT),
-        *(Column(name, "number") for name in CELLS),
+        *((name, "number") for name in CELLS),
     )
     rows = []
     for point in points:
         sure = {str(r["measure"]): entry(r).short for r in point.get("rates", ()) if r.get("low") is not None}
         shown, optimistic = threshold_text(point["threshold"]), bool(point.get("optimistic"))
         rows.append(
-            row_of(
+            (
                 *(("" if point.get("class") is None else visible(point["class"]),) if several else ()),
                 Cell(shown, "△", tone="warn") if optimistic else shown,
                 Cell(prose(point.get("from", "")), below=f"△ {OPTIMISTIC}" if optimistic else ""),
@@ -305,6 +269,6 @@ def _operating(scoring: Scoring) -> Iterator[Block]:
         )
     unit, level = scoring.unit.capitalize(), scoring.level
     caption = f"{unit} by cell at each declared threshold, and rates with their {level} intervals"
-    table = Table(name="Operating points", caption=caption, columns=heads, rows=tuple(rows), small=True)
+    listed = table("Operating points", caption, heads, rows, small=True)
     reasons = (f"{threshold_text(p['threshold'])}: {prose(p['from'])}" for p in points if p.get("from") != "stated")
-    yield Card((Heading("Operating points"), table, *(Paragraph(why, reach=Reach.BRIEF) for why in reasons)))
+    yield Card((Heading("Operating points"), listed, *(Paragraph(why, reach=Reach.BRIEF) for why in reasons)))

@@ -13,7 +13,6 @@ MODULES: Final = {
     "plots_cloud": ("cloud",),
     "plots_rows": ("bars", "dots", "intervals"),
     "plots_grids": ("picture", "matrix"),
-    "rank_chart": ("critical_difference",),
 }
 """The module of each function; none is loaded before a chart is drawn."""
 DRAWN_BY: Final = {kind: module for module, kinds in MODULES.items() for kind in kinds}

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Final, TypeAlias
 from xml.sax.saxutils import escape
 
@@ -21,10 +20,7 @@ UNSEEN: Final = 0.2
 MANY: Final = 1000
 """Points of a line beyond which those of one pixel column are reduced to their extremes."""
 DECADES: Final = 6
-RATES: Final = (1e-5, 1e-4, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
-"""Ticks of an axis of normal deviates."""
 Spot: TypeAlias = tuple[float, float]
-_NORMAL: Final = NormalDist()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,19 +43,13 @@ def near(value: float) -> str:
 
 
 def to_scale(value: float, scale: str) -> float | None:
-    """A value on a plain axis, or on one of logarithms to 10 ("log") or of normal deviates ("normal").
-
-    >>> to_scale(100, "log"), round(to_scale(0.025, "normal"), 2), to_scale(0, "normal")
-    (2.0, -1.96, None)
-    """
-    if scale == "normal":
-        return _NORMAL.inv_cdf(value) if 0 < value < 1 else None
+    """A value on a plain axis, or on one of logarithms to 10 ("log"), where only positive values have a place."""
     return value if not scale else math.log10(value) if value > 0 else None
 
 
 def from_scale(value: float, scale: str) -> float:
     """What stands at a place of an axis."""
-    return _NORMAL.cdf(value) if scale == "normal" else 10**value if scale else value
+    return 10**value if scale else value
 
 
 def step_of(width: float) -> float:
@@ -141,9 +131,6 @@ def axis_over(values: Iterable[float], *, ends: Spot | None = None, scale: str =
     size = max(abs(low), abs(high))
     if high - low <= 1e-9 * size or low == high:  # an axis needs a width
         low, high = low - (size / 2 or 0.5), high + (size / 2 or 0.5)
-    if scale == "normal":
-        deviates = [_NORMAL.inv_cdf(rate) for rate in RATES]
-        return Axis(low=low, high=high, ticks=tuple(tick for tick in deviates if low <= tick <= high))
     made = _log_axis(low, high) if scale else _scaled(low, high)
     if ends is None:
         return made
@@ -188,24 +175,6 @@ def tick_texts(ticks: Sequence[float], scale: str = "") -> list[str]:
 def _power(text: str) -> str:
     mantissa, power, exponent = text.partition("e")
     return f"{mantissa}e{int(exponent)}" if power else text
-
-
-def cut_segment(a: Spot, b: Spot) -> tuple[Spot, Spot] | None:
-    """The part of a segment inside the unit square (Liang and Barsky 1984)."""
-    first, last = 0.0, 1.0
-    for start, step in ((a[0], b[0] - a[0]), (a[1], b[1] - a[1])):
-        for towards, room in ((-step, start), (step, 1 - start)):
-            if not towards:
-                if room < 0:
-                    return None
-            elif towards < 0:
-                first = max(first, room / towards)
-            else:
-                last = min(last, room / towards)
-    if first > last:
-        return None
-    ends = [(a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1])) for part in (first, last)]
-    return ends[0], ends[1]
 
 
 def path_text(points: Sequence[Spot]) -> str:

@@ -166,7 +166,7 @@ def text_at(
 
 
 def legend(
-    entries: Iterable[tuple[Look, str]], top: float, *, left: float = 0, right: float = WIDTH, thick: bool = False
+    entries: Iterable[tuple[Look, str]], top: float, *, left: float = 0, right: float = WIDTH
 ) -> tuple[str, int]:
     """Names beside a piece of their line, in two columns where they fit; with the height this takes."""
     named = [(look, name) for look, name in entries if name]
@@ -176,7 +176,7 @@ def legend(
     parts = []
     for i, (look, name) in enumerate(shown):
         x, y = left + wide * (i % columns), top + LINE * (i // columns) + 8
-        parts.append(look.stroke(f"M{near(x)} {near(y)}h22", width=8 if thick else None))
+        parts.append(look.stroke(f"M{near(x)} {near(y)}h22"))
         parts.append(text_at(x + 28, y + 3.5, name, wide - 34))
     room = LINE * math.ceil(len(shown) / columns) + 4 if shown else 0
     if len(named) > ENTRIES:

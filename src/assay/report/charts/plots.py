@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import count, pairwise
+from itertools import count, groupby, pairwise
 from typing import Final
 
 from assay.core.text import counted
@@ -18,7 +18,6 @@ from assay.report.charts.plane import (
     Plane,
     Spot,
     axis_over,
-    cut_segment,
     from_scale,
     near,
     path_text,
@@ -84,9 +83,8 @@ class Series:
 
 
 def lines(chart: Data) -> str:
-    """Lines with bands, steps, marks and a legend; a step of `true` holds back to the x before, one of "after" on."""
-    plain = str(chart.get("scale") or "")
-    scales = ("log" if chart.get("log_x") else plain), ("log" if chart.get("log_y") else plain)
+    """Lines with bands, steps that hold back to the x before, marks and a legend."""
+    scales = ("log" if chart.get("log_x") else ""), ""
     places = count()
     series = [line for raw in chart["series"] if (line := _series(raw, scales, places)).points]
     if not series:
@@ -117,10 +115,8 @@ def _finished(chart: Data, plane: Plane, body: str, described: str, named: Itera
 
 def _series(raw: Data, scales: tuple[str, str], places: Iterator[int]) -> Series:
     points = [(x, y) for x, y in tuples(raw["points"], scales)]
-    step = raw.get("step")
-    if step and points:
-        corners = ((b[0], a[1]) if step == "after" else (a[0], b[1]) for a, b in pairwise(points))
-        points = [points[0], *(spot for pair in zip(corners, points[1:], strict=True) for spot in pair)]
+    if raw.get("step") and points:
+        points = [points[0], *(spot for a, b in pairwise(points) for spot in ((a[0], b[1]), b))]
     quiet = bool(raw.get("quiet"))
     look = QUIET if quiet else look_of(next(places))
     return Series(
@@ -130,7 +126,7 @@ def _series(raw: Data, scales: tuple[str, str], places: Iterator[int]) -> Series
         look=CHANCE if raw.get("chance") else replace(look, dash=look.dash or "4 3") if raw.get("dashed") else look,
         quiet=quiet,
         whiskers=bool(raw.get("whiskers")),
-        corners=bool(step or raw.get("chance") or raw.get("bare")),
+        corners=bool(raw.get("step") or raw.get("chance") or raw.get("bare")),
     )
 
 
@@ -201,7 +197,7 @@ def _bands(line: Series, plane: Plane) -> str:
 
 
 def _line(line: Series, plane: Plane) -> str:
-    """A line cut at the edges of the plane, with its points marked where they are few."""
+    """A line without its points outside the plane, with its points marked where they are few."""
     if line.whiskers:
         ends = "".join(f"M{near(plane.x(x))} {near(plane.y(a))}V{near(plane.y(b))}" for x, a, b in line.bands[0])
         middles = "".join(f"M{near(plane.x(x))} {near(plane.y(y))}h0" for x, y in line.points)
@@ -218,22 +214,10 @@ def _line(line: Series, plane: Plane) -> str:
 
 
 def _runs(points: Sequence[Spot], plane: Plane) -> list[list[Spot]]:
-    """The parts of a line inside the plane, as places on it."""
+    """The parts of a line whose points are inside the plane, as places on it."""
     across, up = plane.across, plane.up
-    parts = [((x - across.low) / (across.high - across.low), (y - up.low) / (up.high - up.low)) for x, y in points]
-    inside = [0 <= x <= 1 and 0 <= y <= 1 for x, y in parts]
-    runs: list[list[Spot]] = [parts] if len(parts) == 1 and inside[0] else []
-    for i, (a, b) in enumerate(pairwise(parts)):
-        ends = cut_segment(a, b)
-        if ends is None:
-            continue
-        # Points inside stay as they are: rounding in the cut would part one line into many.
-        start, stop = a if inside[i] else ends[0], b if inside[i + 1] else ends[1]
-        if runs and runs[-1][-1] == start:
-            runs[-1].append(stop)
-        else:
-            runs.append([start, stop])
-    return [[(plane.left + SIDE * x, TOP + plane.tall * (1 - y)) for x, y in run] for run in runs]
+    inside = groupby(points, lambda p: across.low <= p[0] <= across.high and up.low <= p[1] <= up.high)
+    return [[(plane.x(x), plane.y(y)) for x, y in run] for kept, run in inside if kept]
 
 
 def distribution(chart: Data) -> str:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Final, TypeAlias
 
 from assay.report.charts.plane import BELOW, SIDE, TOP, Plane, Spot, near
@@ -30,35 +29,29 @@ from assay.report.charts.plot_parts import (
 )
 from assay.report.charts.plots import diagonal_line, plane_of
 
-CELLS: Final = (64, 32, 16)
-"""Cells of a side, tried until the chart is small."""
-LARGEST: Final = 18_000
+CELLS: Final = 40
+"""Cells of a side at most."""
 LEVELS: Final = 8
 SPOTS: Final = 400
-Rule: TypeAlias = tuple[str, float, Data]
-"""A line across the plane: its axis, its value and what is said of it."""
+Rule: TypeAlias = tuple[float, Data]
+"""A level line: its value and what is said of it."""
 
 
 def cloud(chart: Data) -> str:
-    """A density by the shade of cells, with limit lines and single points over it."""
+    """A density by the shade of equal cells, at most 40 a side, with limit lines and single points over it."""
     across, up = finite(chart["x_edges"]), finite(chart["y_edges"])
     counts = [[max(number(count) or 0.0, 0.0) for count in row] for row in chart["counts"]]
     shape = {(len(row), len(counts)) for row in counts}
-    if shape != {(len(across) - 1, len(up) - 1)} or not (span(across[:: len(across) - 1]) and span(up[:: len(up) - 1])):
+    fits = shape == {(len(across) - 1, len(up) - 1)} and max(len(across), len(up)) <= CELLS + 1
+    if not (fits and span((across[0], across[-1])) and span((up[0], up[-1]))):
         return ""
-    rules = [(key, at, rule) for rule in chart.get("lines") or () for key in "xy" for at in finite([rule.get(key)])]
+    rules = [(at, rule) for rule in chart.get("lines") or () for at in finite([rule["y"]])]
     points = tuples(chart.get("points"))
     corners = [(across[0], up[0]), (across[-1], up[-1])]
-    ends = [(at, up[0]) if key == "x" else (across[0], at) for key, at, _ in rules]
-    plane = plane_of(chart, [*corners, *points, *ends])
-    for most in CELLS:
-        grid = _regridded(_regridded(counts, up, most), across, most, columns=True)
-        body = _shades(grid, plane, corners)
-        if len(body) <= LARGEST:
-            break
-    body += diagonal_line(plane) if chart.get("diagonal") else ""
+    plane = plane_of(chart, [*corners, *points, *((across[0], at) for at, _ in rules)])
+    body = _shades(counts, plane, corners) + (diagonal_line(plane) if chart.get("diagonal") else "")
     body += _dots(points[:SPOTS], plane) + _rules(rules, plane)
-    peak = max(map(max, grid))
+    peak = max(map(max, counts))
     notes = [f"Darker cells hold more, up to {value_text(round(peak) if peak >= 1 else peak)}."]
     notes += [f"{SPOTS} of {len(points):,} points are drawn."] if len(points) > SPOTS else []
     below = TOP + SIDE + BELOW + 11
@@ -77,30 +70,13 @@ def _described(
     if most:
         x, y = (f"{value_text(edges[-i])} to {value_text(edges[1 - i])}" for edges, i in ((across, column), (up, row)))
         phrases[0] += f", most at {x} across and {y} up"
-    phrases += [f"{short_name(rule.get('text') or 'line')} at {value_text(at)}" for _, at, rule in rules]
+    phrases += [f"{short_name(rule.get('text') or 'line')} at {value_text(at)}" for at, rule in rules]
     return f"{listed_phrases(phrases)}."
 
 
 def _dots(points: Sequence[Sequence[float]], plane: Plane) -> str:
     path = "".join(f"M{near(plane.x(x))} {near(plane.y(y))}h0" for x, y in points)
     return replace(INK, dash="").stroke(path, width=2.6, opacity=".7", ends="round") if path else ""
-
-
-def _regridded(
-    counts: Sequence[Sequence[float]], edges: Sequence[float], most: int, *, columns: bool = False
-) -> list[list[float]]:
-    """Counts of cells in equal cells, `most` at most; a cell that lies in two of them is shared out."""
-    rows = list(zip(*counts, strict=True)) if columns else counts
-    n, width = len(rows), edges[-1] - edges[0]
-    even = all(abs((b - a) * n / width - 1) < 1e-6 for a, b in pairwise(edges))  # noqa: PLR2004  rounding
-    size = math.ceil(n / math.ceil(n / most)) if even else most
-    merged = [[0.0] * len(rows[0]) for _ in range(size)]
-    for row, (low, high) in zip(rows, pairwise(edges), strict=True):
-        a, b = ((edge - edges[0]) / width * size for edge in (low, high))
-        for i in range(max(0, int(a + 1e-9)), min(size, math.ceil(b - 1e-9))):
-            share = (min(b, i + 1) - max(a, i)) / (b - a) if b > a else 0.0
-            merged[i] = [old + share * new for old, new in zip(merged[i], row, strict=True)]
-    return [list(row) for row in zip(*merged, strict=True)] if columns else merged
 
 
 def _shades(grid: Sequence[Sequence[float]], plane: Plane, corners: Sequence[Spot]) -> str:
@@ -126,14 +102,11 @@ def _shades(grid: Sequence[Sequence[float]], plane: Plane, corners: Sequence[Spo
 
 
 def _rules(rules: Sequence[Rule], plane: Plane) -> str:
-    """Named lines across the plane, level or upright."""
+    """Named level lines."""
     taken: list[tuple[float, float, float]] = []
-    parts = []
-    for axis, value, rule in rules:
-        look = replace(ORANGE, dash="6 3" if rule.get("dashed") else "", width=1.4)
-        level, right = axis == "y", plane.left + SIDE
-        at = plane.y(value) if level else plane.x(value)
-        parts.append(look.stroke(f"M{plane.left} {near(at)}H{right}" if level else f"M{near(at)} {TOP}V{TOP + SIDE}"))
-        place = (right, at) if level else (at, TOP + 14)
-        parts.append(label_beside(taken, place, safe_text(rule.get("text")), right))
+    parts, right = [], plane.left + SIDE
+    for value, rule in rules:
+        look, at = replace(ORANGE, dash="6 3" if rule.get("dashed") else "", width=1.4), plane.y(value)
+        parts.append(look.stroke(f"M{plane.left} {near(at)}H{right}"))
+        parts.append(label_beside(taken, (right, at), safe_text(rule.get("text")), right))
     return "".join(parts)

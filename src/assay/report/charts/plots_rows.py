@@ -20,9 +20,7 @@ from assay.report.charts.plot_parts import (
     Data,
     finite,
     head_of,
-    legend,
     listed_phrases,
-    look_of,
     number,
     safe_text,
     short_name,
@@ -54,7 +52,6 @@ class Lane:
     y: float
     small: str = ""
     """A second text, softer than the first."""
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +67,7 @@ class Rows:
     @property
     def left(self) -> float:
         """Where the axis begins."""
-        widest = max((max(ems(lane.label), 0.85 * ems(lane.note)) for lane in self.lanes), default=0.0)
+        widest = max((ems(lane.label) for lane in self.lanes), default=0.0)
         return min(104.0 * self.wide / WIDTH, max(24.0, widest * SIZE)) + GAP
 
     @property
@@ -83,14 +80,12 @@ class Rows:
         """Where a value stands, kept inside the axis."""
         return self.scale.at(value, self.left, self.right)
 
-    def draw(self, chart: Data, described: str, body: str, *, note: str = "", names: Sequence[str] = ()) -> str:
-        """The rows around what is drawn; a note and the names of parts stand below."""
+    def draw(self, chart: Data, described: str, body: str, *, note: str = "") -> str:
+        """The rows around what is drawn; a note stands below."""
         left, right = self.left, self.right
         parts = [text_at(0, y, text, self.wide, size=SIZE, given=SIZE, kind="so") for y, text in self.heads]
         for lane in self.lanes:
-            y = lane.y - 2 if lane.note else lane.y + 4
-            parts.append(text_at(0, y, lane.label, left - GAP + 1, size=SIZE, given=SIZE))
-            parts.append(text_at(0, y + 11, lane.note, left - GAP + 1, size=9.5, given=SIZE, kind="so"))
+            parts.append(text_at(0, lane.y + 4, lane.label, left - GAP + 1, size=SIZE, given=SIZE))
             room = self.wide - right - GAP + 1
             parts.append(text_at(right + GAP, lane.y + 4, lane.text, room, size=SIZE, given=SIZE))
             x = right + GAP + ems(lane.text) * SIZE + 3
@@ -104,59 +99,34 @@ class Rows:
         name = text_at(middle, self.bottom + 28, safe_text(chart.get("x")), across, size=SIZE)
         room = LINE * bool(note)
         foot = text_at(0, self.bottom + 42, note, self.wide, kind="so")
-        entries = ((look_of(i), safe_text(part)) for i, part in enumerate(names))
-        key, more = legend(entries, self.bottom + 34 + room, thick=True)
         framed = (
             f'<path class="gr" stroke="currentColor" stroke-opacity=".18" d="{grid}"/>'
             f'<g class="ax" text-anchor="middle">{numbers}{name}</g>{body}'
-            f'<g class="lb" font-size="{SIZE}">{"".join(parts)}</g>{foot}{key}'
+            f'<g class="lb" font-size="{SIZE}">{"".join(parts)}</g>{foot}'
         )
-        size = (self.wide, round(self.bottom + 34 + room + more))
+        size = (self.wide, round(self.bottom + 34 + room))
         title, head = head_of(chart)
         kind = "plot wd" if self.wide > WIDTH else "plot"
         return svg_document(kind, size, title, described, framed, head=head)
 
 
 def bars(chart: Data) -> str:
-    """Horizontal bars from zero, whole or in parts, with the interval of each value."""
+    """Horizontal bars from zero, with the interval of each value."""
     rows = chart["rows"][:BARS]
     if not rows:
         return ""
-    totals = [_total(row) for row in rows]
+    values = [number(row.get("value")) for row in rows]
     lanes = [
-        Lane(label=safe_text(row["label"]), text=_value(row, total), y=TOP + ROW * (i + 0.5))
-        for i, (row, total) in enumerate(zip(rows, totals, strict=True))
+        Lane(label=safe_text(row["label"]), text=_value(row, value), y=TOP + ROW * (i + 0.5))
+        for i, (row, value) in enumerate(zip(rows, values, strict=True))
     ]
-    ends = finite([*totals, *(row.get(key) for row in rows for key in ("low", "high"))])
+    ends = finite([*values, *(row.get(key) for row in rows for key in ("low", "high"))])
     shape = Rows(lanes=lanes, scale=axis_over([0.0, *ends]), bottom=TOP + ROW * len(rows))
-    names = list(dict.fromkeys(name for row in rows for name, _ in _parts(row)))
-    body = "".join(_bar(shape, lane.y, row, names) for lane, row in zip(lanes, rows, strict=True))
-    described = _extremes(chart["rows"], totals)
-    described += f" Parts: {listed_phrases([short_name(name) for name in names])}." if names else ""
-    return shape.draw(chart, described, body, note=_more(chart["rows"], BARS), names=names)
-
-
-def _bar(shape: Rows, y: float, row: Data, names: Sequence[str]) -> str:
-    """A bar, or its parts one after the other, and the interval of its value."""
-    drawn, start = "", 0.0
-    for name, size in _parts(row) or [("", _total(row) or 0.0)]:
-        a, b = sorted((shape.x(start), shape.x(start + size)))
-        path, look = f"M{near(a)} {near(y)}H{near(b)}", look_of(names.index(name) if name in names else 0)
-        if size:
-            drawn += look.stroke(path, width=12, opacity=".35") if look.dash else ""
-            drawn += look.stroke(path, width=12)
-        start += size
-    return drawn + _whisker(shape, row, y)
-
-
-def _parts(row: Data) -> list[tuple[str, float]]:
-    """The parts of a bar that have a size."""
-    return [(p["name"], size) for p in row.get("parts") or () for size in finite([p["value"]]) if size >= 0]
-
-
-def _total(row: Data) -> float | None:
-    parts = _parts(row)
-    return sum(size for _, size in parts) if parts else number(row.get("value"))
+    body = ""
+    for lane, row, value in zip(lanes, rows, values, strict=True):
+        path = f"M{near(shape.x(0.0))} {near(lane.y)}H{near(shape.x(value or 0.0))}"
+        body += (BLUE.stroke(path, width=12) if value else "") + _whisker(shape, row, lane.y)
+    return shape.draw(chart, _extremes(chart["rows"], values), body, note=_more(chart["rows"], BARS))
 
 
 def _value(row: Data, value: float | None) -> str:
@@ -236,23 +206,17 @@ def _strip(shape: Rows, values: Sequence[float], y: float) -> str:
 
 
 def intervals(chart: Data) -> str:
-    """A point and an interval for each row on one axis, with groups, a reference line and a shaded tolerance."""
+    """A point and an interval for each row on one axis, with groups and a reference line."""
     rows = chart["rows"][:INTERVALS]
     if not rows:
         return ""
     points = [tuple(number(row.get(key)) for key in ("low", "value", "high")) for row in rows]
-    reference, band = chart.get("reference") or {}, span(chart.get("band"))
-    more = (*(band or ()), *(chart.get("holds") or ()))
-    ends = finite([*(x for point in points for x in point), reference.get("x"), *more])
+    reference = chart.get("reference") or {}
+    ends = finite([*(x for point in points for x in point), reference.get("x"), *(chart.get("holds") or ())])
     lanes, heads, bottom = _grouped(rows, points)
     scale, wide = axis_over(ends, ends=span(chart.get("ends"))), int(chart.get("wide") or WIDTH)
     shape = Rows(lanes=lanes, scale=scale, bottom=bottom, heads=heads, wide=wide)
-    body = ""
-    if band:
-        a, b = (near(shape.x(end)) for end in band)
-        area = f"M{a} {TOP - 2}H{b}V{near(bottom)}H{a}z"
-        body = f'<path class="hs" fill="currentColor" fill-opacity=".2" d="{area}"/>'
-    described = _extremes(chart["rows"], [point[1] for point in points])
+    body, described = "", _extremes(chart["rows"], [point[1] for point in points])
     for line in finite([reference.get("x")]):
         at, name = shape.x(line), safe_text(reference.get("text"))
         body += replace(SOFT, dash="3 3", width=1).stroke(f"M{near(at)} {TOP - 2}V{near(bottom)}")
@@ -279,10 +243,8 @@ def _grouped(
         small = safe_text(row.get("small"))
         if low is not None and high is not None and not row.get("text"):
             small = f"{value_text(low)}{'–' if low >= 0 else ' to '}{value_text(high)}"
-        note = safe_text(row.get("note"))
-        tall = ROW + 6 * bool(note)
-        lanes.append(Lane(label=safe_text(row["label"]), text=text, small=small, note=note, y=y + tall / 2))
-        y += tall
+        lanes.append(Lane(label=safe_text(row["label"]), text=text, small=small, y=y + ROW / 2))
+        y += ROW
     return lanes, heads, y
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from assay.assess.record.record import Record
-from assay.report.assessment_document import Assessed
+from assay.report.assessment_document import document_of
 from assay.report.blocks.environment import rows
 from assay.report.render.html import version
 
@@ -37,6 +37,11 @@ def render(record: Record) -> str:
     return json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
 
 
+def task_name(record: Record) -> str:
+    """What was assessed, in words."""
+    return TASKS.get(str(record["task"]), str(record["task"]).replace("_", " "))
+
+
 def _metadata(record: Record) -> dict[str, Any]:
     metadata: dict[str, Any] = {
         "tools": {"components": [{"type": "application", "name": "assay", "version": version()}]},
@@ -51,11 +56,10 @@ def _model(record: Record) -> dict[str, Any]:
     name = str(plan.get("model") or UNNAMED)
     declared = plan.get("declared", {}).get("models", {}).get(name, {})
     dataset = str(plan.get("data", {}).get("from") or "test data")
-    limits = [remark.sentence for remark in Assessed(record).remarks()]
-    task = str(record["task"])
+    limits = [remark.sentence for remark in document_of(record).remarks()]
     card: dict[str, Any] = {
         "modelParameters": {
-            "task": TASKS.get(task, task),
+            "task": task_name(record),
             "datasets": [
                 {
                     "type": "dataset",

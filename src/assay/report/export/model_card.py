@@ -15,9 +15,8 @@ from typing import Any, Final
 from assay.assess.record.record import Record
 from assay.core.errors import PlanError
 from assay.core.text import twelve_digits
-from assay.report.blocks.estimates import HEADLINE
-from assay.report.estimate_rows import about, real
-from assay.report.export.cyclonedx import UNNAMED
+from assay.report.assessment_document import document_of
+from assay.report.export.cyclonedx import TASKS, UNNAMED, task_name
 from assay.report.render.markdown import render
 
 BEGIN: Final = "<!-- assay:begin -->"
@@ -27,8 +26,6 @@ INDEX_END: Final = "# assay:end"
 FRONT: Final = re.compile(r"\A(\ufeff?---[ \t]*\n)(.*?)(^---[ \t]*(?:\n|\Z))", re.DOTALL | re.MULTILINE)
 INDEX: Final = re.compile(r"^model-index[ \t]*:.*\n(?:(?:[ \t]*(?:#.*)?\n)*(?:[ \t]+[^\s#].*|-.*)\n)*", re.MULTILINE)
 """The key with everything below it that is indented or a list entry; what follows the last of these is not its own."""
-KEY: Final = re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null)\Z)[a-z_][a-z0-9_]*", re.IGNORECASE)
-"""A key that YAML reads as text without quotes."""
 PIPELINE: Final = re.compile(r"^pipeline_tag[ \t]*:[ \t]*[\"']?([A-Za-z0-9_-]+)", re.MULTILINE)
 
 
@@ -56,8 +53,9 @@ def index(record: Record, task: str) -> list[dict[str, Any]]:
     """The `model-index` of a Record: its headline measures, with intervals among their arguments."""
     plan = record["plan"]
     source = str(plan.get("data", {}).get("from") or "test data")
+    kind = "classification" if record["task"] in TASKS else str(record["task"])
     result = {
-        "task": {"type": task, "name": f"{record['task']} classification"},
+        "task": {"type": task or kind, "name": task_name(record)},
         "dataset": {"type": source, "name": source, "split": str(plan.get("split") or "test")},
         "metrics": list(_metrics(record)),
     }
@@ -65,26 +63,13 @@ def index(record: Record, task: str) -> list[dict[str, Any]]:
 
 
 def _metrics(record: Record) -> Iterator[dict[str, Any]]:
-    wanted = HEADLINE.get(str(record["task"]), ())
-    whole = {
-        estimate["measure"]: estimate
-        for estimate in record["estimates"]
-        if estimate.get("class") is None and not estimate.get("slice")
-    }
-    for name in [name for name in wanted if name in whole] or list(whole):
-        estimate = whole[name]
-        value = real(estimate.get("value"))
-        if value is None or math.isinf(value):
+    for entry in document_of(record).headline:
+        if entry.value is None or entry.endless:
             continue  # the index takes numbers only; the section says why there is none
-        metric: dict[str, Any] = {"type": str(name), "value": value, "name": about(str(name)).name}
-        low, high = real(estimate.get("low")), real(estimate.get("high"))
-        if low is not None and high is not None and math.isfinite(high):
-            metric["args"] = {
-                "low": twelve_digits(low),
-                "high": twelve_digits(high),
-                "level": estimate["level"],
-                "interval": estimate["interval"],
-            }
+        metric: dict[str, Any] = {"type": entry.about.measure, "value": entry.value, "name": entry.about.name}
+        if entry.low is not None and entry.high is not None and math.isfinite(entry.high):
+            ends = {"low": twelve_digits(entry.low), "high": twelve_digits(entry.high)}
+            metric["args"] = {**ends, "level": record["plan"]["level"], "interval": entry.method}
         yield metric
 
 
@@ -139,12 +124,11 @@ def _indexed(body: str, record: Record) -> str:
 
 def _task(body: str) -> str:
     found = PIPELINE.search(body)
-    return found.group(1) if found else "classification"
+    return found.group(1) if found else ""
 
 
 def _block(record: Record, body: str) -> str:
-    lines = [INDEX_BEGIN, "model-index:", *_yaml(index(record, _task(body)), "")]
-    return "\n".join([*lines, INDEX_END, ""])
+    return f"{INDEX_BEGIN}\n{_yaml(index(record, _task(body)))}{INDEX_END}\n"
 
 
 def _merged(standing: str, record: Record, body: str) -> str:
@@ -166,7 +150,7 @@ def _merged(standing: str, record: Record, body: str) -> str:
         else:
             kept = [one for one in named[0].get("results") or [] if _same(one) != _same(ours["results"][0])]
             named[0]["results"] = [*kept, *ours["results"]]
-        return "\n".join(["model-index:", *_yaml(models, ""), ""])
+        return _yaml(models)
     except (yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise PlanError(
             "markers-broken",
@@ -181,39 +165,13 @@ def _same(result: Mapping[str, Any]) -> tuple[Any, ...]:
     return data.get("type"), data.get("name"), data.get("split")
 
 
-def _yaml(content: object, indent: str) -> Iterator[str]:
-    """Lists and mappings as YAML blocks; every text in double quotes, so that none is taken for anything else."""
-    if isinstance(content, Mapping):
-        for name, value in content.items():
-            key = str(name) if KEY.fullmatch(str(name)) else _quoted(str(name))
-            if isinstance(value, (Mapping, list)) and value:
-                yield f"{indent}{key}:"
-                yield from _yaml(value, indent + ("  " if isinstance(value, Mapping) else ""))
-            else:
-                yield f"{indent}{key}: {_scalar(value)}"
-    elif isinstance(content, list):
-        for value in content:
-            if isinstance(value, (Mapping, list)) and value:
-                first, *rest = _yaml(value, indent + "  ")
-                yield f"{indent}- {first.strip()}"
-                yield from rest
-            else:
-                yield f"{indent}- {_scalar(value)}"
-
-
-def _scalar(value: object) -> str:
-    if value is None or isinstance(value, (bool, int, float, Mapping, list)):
-        return json.dumps(value, allow_nan=False)
-    return _quoted(str(value))
-
-
-def _quoted(text: str) -> str:
-    return '"' + "".join(map(_character, text)) + '"'
+def _yaml(models: list[dict[str, Any]]) -> str:
+    """The index as JSON, which YAML reads; what cannot be printed is escaped, so that no name ends the front matter."""
+    text = json.dumps(models, indent=1, ensure_ascii=False, allow_nan=False)
+    return "model-index: " + "".join(map(_character, text)).replace("\n", "\n ") + "\n"
 
 
 def _character(character: str) -> str:
-    if character in '"\\':
-        return f"\\{character}"
-    if character.isprintable():
+    if character == "\n" or character.isprintable():
         return character
     return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else f"\\U{ord(character):08x}"  # noqa: PLR2004  the first plane

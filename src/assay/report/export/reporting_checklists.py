@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 
 from assay.assess.record.record import Record
 from assay.core.text import chance_shown, counted, listed, quoted, visible
-from assay.report.assessment_document import Assessed
+from assay.report.assessment_document import Assessed, document_of
 from assay.report.blocks.claims import contests
 from assay.report.blocks.conformity import control_name, is_stated
 from assay.report.blocks.confusion_matrix import matrix, mistakes
@@ -22,6 +21,7 @@ from assay.report.estimate_rows import about, prose
 from assay.report.render.markdown import prose as marked
 from assay.report.render.markdown import table
 from assay.report.sentences import rows_equation
+from assay.report.task_document import Document
 
 JUDGE: Final = (
     "The others are for the authors. What is shown helps to answer an item; whether it does is for a reader to judge."
@@ -32,83 +32,46 @@ SILENT: Final = ("no-evidence", "n/a")
 MOST_CLASSES: Final = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """One item, what it asks for, and where a Record answers it."""
-
-    id: str
-    part: str
-    asks: str
-    shown: tuple[str, ...] = ()
-    stated: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checklist:
-    """A published checklist in our own words."""
-
-    name: str
-    about: str
-    note: str
-    items: tuple[Item, ...]
-
-
 @cache
-def checklist(name: str) -> Checklist:
-    """A checklist by its short name.
+def checklist(name: str) -> dict[str, Any]:
+    """A published checklist in our own words: what each item asks for, and where a Record or a plan answers it.
 
-    >>> checklist("claim").name, len(checklist("claim").items)
+    >>> checklist("claim")["name"], len(checklist("claim")["items"])
     ('CLAIM', 44)
     """
     text = files("assay.report.export").joinpath("checklists", f"{name}.toml").read_text(encoding="utf-8")
-    content = tomllib.loads(text)
-    items = (Item(**{**one, **{k: tuple(one.get(k, ())) for k in ("shown", "stated")}}) for one in content["items"])
-    return Checklist(name=content["name"], about=content["about"], note=content["note"], items=tuple(items))
+    return tomllib.loads(text)
 
 
 def render(record: Record, *, name: str) -> str:
     """A filled checklist as Markdown."""
-    chosen, assessed = checklist(name), Assessed(record)
-    asked = counted(len(chosen.items), "item")
+    chosen, document = checklist(name), document_of(record)
     rows, filled = [], 0
-    for item in chosen.items:
-        answers = list(_answers(item, assessed))
+    for item in chosen["items"]:
+        answers = list(_answers(item, document))
         filled += bool(answers)
-        rows.append([item.id, marked(item.part), marked(item.asks), "<br>".join(map(marked, answers)) or EMPTY])
+        texts = (item["part"], item["asks"])
+        rows.append([item["id"], *map(marked, texts), "<br>".join(map(marked, answers)) or EMPTY])
     lines = [
-        f"# {marked(chosen.name)}: {marked(title(record))}",
+        f"# {marked(chosen['name'])}: {marked(title(record))}",
         "",
-        f"{marked(chosen.about)}.",
-        marked(chosen.note),
+        f"{marked(chosen['about'])}.",
+        marked(chosen["note"]),
         "",
-        f"A Record or its plan has something to show for {filled} of {asked}. {JUDGE}",
+        f"A Record or its plan has something to show for {filled} of {counted(len(rows), 'item')}. {JUDGE}",
         "",
         *table(["item", "part", "asks for", "what the Record shows"], rows, align="llll"),
     ]
     return "\n".join(lines) + "\n"
 
 
-def tripod_ai(record: Record) -> str:
-    """TRIPOD+AI, filled."""
-    return render(record, name="tripod-ai")
-
-
-def stard_ai(record: Record) -> str:
-    """STARD-AI, filled."""
-    return render(record, name="stard-ai")
-
-
-def claim(record: Record) -> str:
-    """CLAIM, filled."""
-    return render(record, name="claim")
-
-
-def _answers(item: Item, assessed: Assessed) -> Iterator[str]:
-    for name in item.shown:
-        if text := EVIDENCE[name](assessed):
+def _answers(item: Mapping[str, Any], document: Document) -> Iterator[str]:
+    known = {**EVIDENCE, **OF_CLASSES} if isinstance(document, Assessed) else EVIDENCE
+    for name in item.get("shown", ()):
+        if name in known and (text := known[name](document)):
             yield prose(text)
-    declared = assessed.record["plan"].get("declared", {})
-    for place in item.stated:
+    declared = document.record["plan"].get("declared", {})
+    for place in item.get("stated", ()):
         for where, value in _declared(declared, place.split("."), ""):
             yield prose(f"{where}: {value}")
 
@@ -138,7 +101,7 @@ def _classes(a: Assessed) -> str:
     return f"{labels}; positive class {a.positive}" if a.positive else labels
 
 
-def _rows(a: Assessed) -> str:
+def _rows(a: Document) -> str:
     return rows_equation(a.record["rows"])
 
 
@@ -149,7 +112,7 @@ def _shares(a: Assessed) -> str:
     return f"truly {shown}" + (f" and {len(pairs) - MOST_CLASSES} more classes" if len(pairs) > MOST_CLASSES else "")
 
 
-def _performance(a: Assessed) -> str:
+def _performance(a: Document) -> str:
     return "; ".join(
         f"{value.about.name} {value.shown}" + (f" ({a.level} interval {value.interval})" if value.interval else "")
         for value in a.headline
@@ -157,7 +120,7 @@ def _performance(a: Assessed) -> str:
     )
 
 
-def _measures(a: Assessed) -> str:
+def _measures(a: Document) -> str:
     names = ", ".join(value.about.name for value in a.headline)
     return f"{names}; {len(a.estimates.whole)} measures in all" if names else ""
 
@@ -168,12 +131,12 @@ def _listed(opening: str, parts: Iterable[str], between: str = "; ") -> str:
     return f"{opening}{text}" if text else ""
 
 
-def _groups(a: Assessed) -> str:
+def _groups(a: Document) -> str:
     names = (f"{factor.name} ({counted(len(factor.levels) + factor.hidden, 'level')})" for factor in a.factors)
     return _listed("assessed by ", names, ", ")
 
 
-def _sites(a: Assessed) -> str:
+def _sites(a: Document) -> str:
     tests = [
         test for test in a.record.get("heterogeneity", ()) if test["measure"] in {v.about.measure for v in a.headline}
     ]
@@ -181,19 +144,19 @@ def _sites(a: Assessed) -> str:
     return _listed("differences between sites tested: ", shown)
 
 
-def _plan(a: Assessed) -> str:
+def _plan(a: Document) -> str:
     plan = a.record["plan"]
     if plan.get("given") != "plan":
         return ""
     return f"plan {quoted(plan.get('name', ''))}, SHA-256 {plan.get('sha256', '')}, fixed {plan.get('frozen_at', '')}"
 
 
-def _digests(a: Assessed) -> str:
+def _digests(a: Document) -> str:
     files_ = a.record.get("digests", {}).get("files", {})
     return "; ".join(f"SHA-256 of {name}: {digest}" for name, digest in list(files_.items())[:4])
 
 
-def _software(a: Assessed) -> str:
+def _software(a: Document) -> str:
     kept = a.record.get("environment", {})
     packages = ", ".join(f"{name} {version}" for name, version in kept.get("packages", {}).items())
     python = f"Python {kept['python']}" if "python" in kept else ""
@@ -201,24 +164,24 @@ def _software(a: Assessed) -> str:
 
 
 def _mistakes(a: Assessed) -> str:
-    some = (f"{m.truth} called {m.predicted}: {m.count} ({m.share})" for m in mistakes(a.tally)[:3])
+    some = (f"{m.truth} called {m.predicted}: {m.n} ({m.share})" for m in mistakes(a.tally)[:3])
     return _listed("most frequent mistakes: ", some)
 
 
-def _dates(a: Assessed) -> str:
+def _dates(a: Document) -> str:
     dated = (f"{split.name} {split.begins} to {split.ends}" for split in splits(a.record) if split.begins)
     return _listed("first and last sample: ", dated)
 
 
-def _splits(a: Assessed) -> str:
+def _splits(a: Document) -> str:
     sizes = (f"{split.name} {split.rows} rows ({split.classes})" for split in splits(a.record))
     return _listed("counted: ", sizes)
 
 
-def _controls(*checks: str) -> Callable[[Assessed], str]:
+def _controls(*checks: str) -> Callable[[Document], str]:
     """What controls found, by their names."""
 
-    def answer(a: Assessed) -> str:
+    def answer(a: Document) -> str:
         controls = a.record.get("controls", ()) if is_stated(a.record) else ()
         ran = [c for c in controls if c["check"] in checks and c["verdict"] not in SILENT]
         return "; ".join(f"{control_name(c)} {c['verdict']}: {c['says']}" for c in ran)
@@ -226,20 +189,21 @@ def _controls(*checks: str) -> Callable[[Assessed], str]:
     return answer
 
 
-def _findings(a: Assessed) -> str:
+def _findings(a: Document) -> str:
     made = contests(a.record) if a.record["plan"].get("comparisons") else ()
     return " ".join(finding.sentence for part in made for finding in part.findings[:4])
 
 
-EVIDENCE: Final[Mapping[str, Callable[[Assessed], str]]] = {
+def _missing(a: Document) -> str:
+    stated = a.record["plan"].get("missing")
+    return f"rows without a label: {stated}; {_rows(a)}" if stated else _rows(a)
+
+
+EVIDENCE: Final[Mapping[str, Callable[[Any], str]]] = {
     "source": lambda a: f"data: {data['from']}" if (data := a.record["plan"].get("data", {})).get("format") else "",
-    "classes": _classes,
     "size": lambda a: f"{int(a.record['samples']):,} rows assessed",
-    "missing": lambda a: f"rows without a label: {a.record['plan'].get('missing', '')}; {_rows(a)}",
-    "unknown": lambda a: f"predicted labels that are no class: {a.record['plan'].get('unknown', '')}",
+    "missing": _missing,
     "flow": _rows,
-    "shares": _shares,
-    "matrix": lambda a: f"confusion matrix of {counted(len(a.tally.labels), 'class', 'classes')} in the report",
     "performance": _performance,
     "measures": _measures,
     "intervals": lambda a: ", ".join(map(visible, a.estimates.methods)),
@@ -248,7 +212,6 @@ EVIDENCE: Final[Mapping[str, Callable[[Assessed], str]]] = {
     "plan": _plan,
     "digests": _digests,
     "software": _software,
-    "mistakes": _mistakes,
     "dates": _dates,
     "splits": _splits,
     "overlap": _controls("CHK-OVERLAP", "CHK-GROUP"),
@@ -259,3 +222,11 @@ EVIDENCE: Final[Mapping[str, Callable[[Assessed], str]]] = {
     "remarks": lambda a: " ".join(remark.sentence for remark in a.remarks()),
 }
 """What a Record shows of itself; an empty text where it shows nothing."""
+OF_CLASSES: Final[Mapping[str, Callable[[Any], str]]] = {
+    "classes": _classes,
+    "unknown": lambda a: f"predicted labels that are no class: {a.record['plan'].get('unknown', '')}",
+    "shares": _shares,
+    "matrix": lambda a: f"confusion matrix of {counted(len(a.tally.labels), 'class', 'classes')} in the report",
+    "mistakes": _mistakes,
+}
+"""What only a Record of classes shows."""

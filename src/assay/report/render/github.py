@@ -48,7 +48,7 @@ def step_summary(records: Mapping[str, Record], *, most: int = MOST_BYTES) -> st
         head = prose(name) if name else prose(background.title(record))
         lines = [f"### assay gate: {head}"]
         if decisions is not None:
-            overall = f"#### {decisions.sign} {decisions.overall}: {prose(decisions.says)}"
+            overall = f"#### {decisions.verdict.sign} {decisions.overall}: {prose(decisions.says)}"
             lines += [
                 "",
                 overall,

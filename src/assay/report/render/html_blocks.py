@@ -87,8 +87,7 @@ def _paragraph(block: Paragraph) -> str:
 
 
 def _heading(block: Heading) -> str:
-    more = f" <small>{escaped(block.more)}</small>" if block.more else ""
-    return f"<h3>{labelled(block.text)}{more}</h3>"
+    return f"<h3>{labelled(block.text)}</h3>"
 
 
 def _bullets(block: Bullets) -> str:
@@ -105,10 +104,9 @@ def _joined(parts: Any) -> str:  # noqa: ANN401  any iterable of texts
 
 def _signed(item: Item) -> str:
     word = f"<b>{escaped(item.word)}</b> " if item.word else ""
-    label = f' <b class="warn">{escaped(item.label)}</b>' if item.label else ""
     below = "".join(f" <small>{escaped(text)}</small>" for text in item.below)
     sign = f'<b aria-hidden="true">{item.sign}</b>'
-    return f"<li>{sign}<span>{word}{escaped(item.text)}{label}{below}</span></li>"
+    return f"<li>{sign}<span>{word}{escaped(item.text)}{below}</span></li>"
 
 
 def _judged(item: Item) -> str:
@@ -148,10 +146,7 @@ def _figure(block: Figure) -> str:
 
 def _card(block: Card) -> str:
     place = f' id="{block.id}"' if block.id else ""
-    first, *rest = map(block_html, block.blocks)
-    if block.look == "pair":
-        rest = [f"<div>\n{_joined(rest)}\n</div>"]
-    return f"<div{_class('card', block.look)}{place}>\n{_joined([first, *rest])}\n</div>"
+    return f"<div{_class('card', block.look)}{place}>\n{_joined(map(block_html, block.blocks))}\n</div>"
 
 
 def _fold(block: Fold) -> str:

@@ -104,7 +104,7 @@ def _paragraph(block: Paragraph) -> Iterator[str]:
 
 
 def _heading(block: Heading) -> Iterator[str]:
-    yield f"### {prose(block.text)}{f' ({prose(block.more)})' if block.more else ''}"
+    yield f"### {prose(block.text)}"
 
 
 def _bullets(block: Bullets) -> Iterator[str]:
@@ -115,8 +115,7 @@ def _bullets(block: Bullets) -> Iterator[str]:
 
 def _item(item: Item) -> str:
     named = f"{name(item.name)}:" if item.name else ""
-    label = f"**{prose(item.label)}**" if item.label else ""
-    return " ".join(filter(None, (item.sign, prose(item.word), named, prose(item.text), label)))
+    return " ".join(filter(None, (item.sign, prose(item.word), named, prose(item.text))))
 
 
 def _terms(block: Terms) -> Iterator[str]:
@@ -126,11 +125,11 @@ def _terms(block: Terms) -> Iterator[str]:
 
 
 def _table(block: Table) -> Iterator[str]:
-    rows = block.rows[:MOST_ROWS] if block.things else block.rows
+    block = block.cut(MOST_ROWS)
     heads = [prose(column.name) for column in block.columns]
     align = "".join("r" if column.kind == "number" else "l" for column in block.columns)
     parts: list[tuple[str, list[list[str]]]] = [("", [])]
-    for row in rows:
+    for row in block.rows:
         if row.title:
             parts.append((row.title, []))
         else:
@@ -139,8 +138,11 @@ def _table(block: Table) -> Iterator[str]:
     for title, cells in parts:
         if cells:
             lines += [*([f"### {prose(title)}", ""] if title else []), *table(heads, cells, align=align), ""]
-    if block.things and (rest := len(block.rows) + block.hidden - len(rows)):
-        lines += [f"The {len(rows)} largest {block.things[1]} are shown; the Record has {rest:,} more.", ""]
+    if block.things and block.hidden:
+        lines += [
+            f"The {len(block.rows)} largest {block.things[1]} are shown; the Record has {block.hidden:,} more.",
+            "",
+        ]
     why = [f"- {name(column)} of {name(row)}: {prose(why)}" for column, row, why in block.reasons(MOST_ROWS)]
     yield from [*lines, *why] if why else lines[:-1]
 
@@ -168,16 +170,7 @@ def _grid(block: Grid) -> Iterator[str]:
 
 
 def _values(block: Values) -> Iterator[str]:
-    shown = [*block.entries, *([block.baseline] if block.baseline is not None else [])]
-    rows = [
-        (
-            prose(value.about.name),
-            value.shown if value.defined else "∅ undefined",
-            prose(value.so if value.defined else value.reason),
-        )
-        for value in shown
-    ]
-    yield from table(["measure", "value", f"{block.level} interval"], rows, align="lrl")
+    yield from _table(block.table)
     notes = [f"- {prose(value.about.name)}: {prose(note)}" for value in block.entries for note in value.notes]
     yield from ["", *notes] if notes else []
 

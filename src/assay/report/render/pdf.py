@@ -73,6 +73,7 @@ def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
         "date": None if counted is None else [counted.year, counted.month, counted.day],
         "style": f"<style>{style()}</style>",
         "theme": {name: getattr(colours.LIGHT, name) for name in colours.LIGHT.__slots__},
+        "shades": {name: [ground, text] for name, ground, text in colours.steps(colours.LIGHT)},
     }
     template = files("assay.report.render").joinpath("paper.typ").read_bytes()
     try:

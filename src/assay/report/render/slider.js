@@ -19,12 +19,6 @@ if (!label) return;
 set(label, {x: x > .6 ? cx - 9 : cx + 9, y: Math.min(cy + 16, TOP + SIDE - 3), 'text-anchor': x > .6 ? 'end' : 'start'});
 label.textContent = name;
 };
-// Winitzki's inverse of the error function: within a third of a pixel. Rates of none and all stand at the edges.
-const deviate = (p, mark) => {
-const {low, high} = mark.closest('svg').dataset, e = Math.log(Math.max(4 * p * (1 - p), 1e-12)), h = 4.33 + e / 2;
-const z = Math.sign(p - .5) * Math.sqrt(2 * (Math.sqrt(h * h - e / .147) - h));
-return Math.min(1, Math.max(0, (z - low) / (high - low)));
-};
 const histogram = at('cut') ? at('cut').closest('svg') : null;
 const shown = {now: at('t-now').textContent};
 const move = () => {
@@ -37,10 +31,9 @@ for (const cell in cells) at('c-' + cell).textContent = count(cells[cell]);
 const rates = {recall: rate(tp, positives), spec: rate(tn, negatives), prec: rate(tp, tp + fp), npv: rate(tn, tn + fn),
 f1: rate(2 * tp, 2 * tp + fp + fn), acc: rate(tp + tn, positives + negatives), call: rate(tp + fp, positives + negatives)};
 for (const key in rates) if (at('r-' + key)) at('r-' + key).textContent = rates[key];
-const label = 'threshold ' + name, det = at('mark-det');
+const label = 'threshold ' + name;
 place(at('mark-roc'), fp / negatives, tp / positives, label);
 place(at('mark-pr'), tp / positives, tp + fp ? tp / (tp + fp) : 1, label);
-if (det) place(det, deviate(fp / negatives, det), deviate(fn / positives, det), label);
 if (histogram && threshold !== null) {
 const [left, low, high] = ['left', 'low', 'high'].map(name => Number(histogram.dataset[name]));
 const x = left + SIDE * Math.min(1, Math.max(0, (threshold - low) / (high - low)));

@@ -137,9 +137,8 @@ def _heading(page: _Page, block: Heading) -> None:
 def _bullets(page: _Page, block: Bullets) -> None:
     for item in block.items[:MOST_ROWS]:
         page.said(_item(item), hang="  ")
-        for text in (item.label, *item.below):
-            if text:
-                page.indented(text, "soft")
+        for text in item.below:
+            page.indented(text, "soft")
     _rest(page, len(block.items) - MOST_ROWS, ("entry", "entries"))
 
 

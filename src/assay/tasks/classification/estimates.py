@@ -14,7 +14,7 @@ from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted
 from assay.core.traits import Task
-from assay.core.values import Number, Share, Undefined, Value
+from assay.core.values import SMALL, Number, Share, Undefined, Value
 from assay.inference.estimates import Estimate, Estimates, Interval, note_width
 from assay.tally.base import Count
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 IN_GROUPS: Final = "rows of one unit belong together, and the rows of a group are not counted by unit"
 LISTED: Final = 200
 """Classes up to which a Record lists every class estimate; beyond, they are computed from the tally when asked for."""
-SMALL = 10
-"""A group below this many rows is marked (ACCEPTANCE D04)."""
 
 
 class View(Estimates):

@@ -10,15 +10,12 @@ from assay.core.blocks import (
     Block,
     Chart,
     Figure,
-    Paragraph,
     Reach,
     Section,
-    Table,
     Threshold,
-    columns,
     number_table,
-    row_of,
     section,
+    table,
 )
 from assay.core.text import counted, figure, visible
 from assay.tasks.detection.kernel.error_kinds import ERRORS
@@ -26,14 +23,12 @@ from assay.tasks.detection.measures import SAYS
 
 HIGHLIGHTED: Final = 3
 """Classes whose curves stand out; the others are quiet."""
-MOST_CLASSES: Final = 40
 
 
 def detection_sections(record: Mapping[str, Any]) -> Iterator[Section]:
-    """Curves, classes, errors, confidences and the worst images."""
+    """Curves, errors, confidences and the worst images."""
     figures = record.get("figures", {})
     yield section("curves", "Precision and recall", _curves(figures))
-    yield section("class-precision", "Average precision of the classes", _classes(record))
     yield section("errors", "Kinds of error", _errors(record, figures))
     yield section("confidence", "Choosing a confidence", _confidence(figures), reach=Reach.REPORT)
     yield section("worst-images", "Images with the most errors", _pictures(figures), reach=Reach.FULL)
@@ -67,37 +62,6 @@ def _curves(figures: Mapping[str, Any]) -> Iterator[Block]:
     yield Figure(charts=tuple(charts), alt=f"Precision against recall. Lowest AP at IoU 0.5: {worst}.")
 
 
-def _classes(record: Mapping[str, Any]) -> Iterator[Block]:
-    estimates = [
-        part
-        for part in record.get("estimates", [])
-        if part["measure"] == "map" and part.get("class") is not None and not part.get("slice")
-    ]
-    rows = [
-        {
-            "label": visible(part["class"]),
-            "value": part["value"],
-            "low": part.get("low"),
-            "high": part.get("high"),
-            "text": figure(part["value"]),
-        }
-        for part in estimates
-        if part.get("value") is not None
-    ]
-    if len(rows) < 2:  # noqa: PLR2004
-        return
-    rows.sort(key=lambda row: row["value"])
-    whole = next((part["value"] for part in record["estimates"] if part["measure"] == "map"), None)
-    shown = rows if len(rows) <= MOST_CLASSES else [*rows[: MOST_CLASSES // 2], *rows[-MOST_CLASSES // 2 :]]
-    chart: dict[str, Any] = {"title": "AP by class", "x": "average precision", "rows": shown}
-    if whole is not None:
-        chart["reference"] = {"x": whole, "text": "all classes"}
-    alt = f"AP of {counted(len(rows), 'class', 'classes')}: lowest {rows[0]['label']}, highest {rows[-1]['label']}."
-    yield Figure(charts=(Chart("intervals", (chart,)),), alt=alt, look="wide")
-    if len(shown) < len(rows):
-        yield Paragraph(f"The {MOST_CLASSES // 2} lowest and highest of {len(rows)} classes are drawn.", "soft")
-
-
 def _errors(record: Mapping[str, Any], figures: Mapping[str, Any]) -> Iterator[Block]:
     counts = figures.get("errors", {})
     if not counts:
@@ -114,13 +78,9 @@ def _errors(record: Mapping[str, Any], figures: Mapping[str, Any]) -> Iterator[B
     title = f"errors at score {figures['operating_point']:g} or above, IoU 0.5"
     told = ", ".join(f"{kind} {counts[kind]:,}" for kind in ERRORS)
     yield Figure(charts=(Chart("bars", ({"title": title, "x": "errors", "rows": rows},)),), alt=f"Errors: {told}.")
-    yield Table(
-        name="errors",
-        caption="Every false alarm has one kind; objects that a wrong class or place explains are not missed.",
-        columns=columns(("kind", "text", 1), ("errors", "number", 1), ("what it is", "prose", 4)),
-        rows=tuple(row_of(kind, f"{counts[kind]:,}", SAYS[kind]) for kind in ERRORS),
-        small=True,
-    )
+    caption = "Every false alarm has one kind; objects that a wrong class or place explains are not missed."
+    heads = ("kind", "text", 1), ("errors", "number", 1), ("what it is", "prose", 4)
+    yield table("errors", caption, heads, [(kind, f"{counts[kind]:,}", SAYS[kind]) for kind in ERRORS], small=True)
 
 
 def _confidence(figures: Mapping[str, Any]) -> Iterator[Block]:

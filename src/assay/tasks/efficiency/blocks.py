@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.core.blocks import Chart, Figure, Paragraph, Section, Table, columns, number_table, row_of, section
+from assay.core.blocks import Chart, Figure, Paragraph, Section, Table, number_table, section, table
 from assay.core.text import counted, figure
 from assay.tally.data.durations import NANOSECONDS
 from assay.tasks.efficiency.tally import MeasuredModels
@@ -159,15 +159,12 @@ def comparison_sections(record: Mapping[str, Any]) -> Iterator[Section]:
     if not used:
         return
     beaten = {model: _beaten_by(model, values, used) for model in values}
-    heads = columns(("model", "name", 1), *((PARETO[name][0], "number", 1) for name in used), ("beaten by", "text", 1))
-    rows = tuple(
-        row_of(model, *(figure(own[name]) for name in used), ", ".join(beaten[model]) or "none")
+    heads = ("model", "name", 1), *((PARETO[name][0], "number", 1) for name in used), ("beaten by", "text", 1)
+    rows = [
+        (model, *(figure(own[name]) for name in used), ", ".join(beaten[model]) or "none")
         for model, own in values.items()
-    )
-    table = Table(
-        name="pareto", caption="A model is beaten if another is better in all of these", columns=heads, rows=rows
-    )
-    blocks: list[Any] = [table]
+    ]
+    blocks: list[Any] = [table("pareto", "A model is beaten if another is better in all of these", heads, rows)]
     pair = [name for name in ("p99", "quality", "throughput") if name in used][:2]
     if len(pair) == 2:  # noqa: PLR2004  two axes
         series = [{"name": model, "points": [[own[pair[0]], own[pair[1]]]]} for model, own in values.items()]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.core.blocks import Chart, Figure, Paragraph, Reach, Section, section
+from assay.core.blocks import Figure, Paragraph, Reach, Section, chart, section
 from assay.core.text import figure
 from assay.measures.declare import parse
 
@@ -47,36 +47,16 @@ def collect_figures(task: UnitTask, tally: UnitTable) -> dict[str, object]:
 def build_sections(record: Mapping[str, Any]) -> Iterator[Section]:
     """Sections from the Record alone."""
     figures = record.get("figures") or {}
-    charts = tuple(
-        Chart(
-            "dots",
-            (
-                {
-                    "title": name.replace("_", " "),
-                    "x": name.replace("_", " "),
-                    "lanes": [
-                        {
-                            "label": "images",
-                            "values": figures[name]["values"],
-                            "median": float(np.median(figures[name]["values"])),
-                            "aside": [{"count": figures[name]["aside"], "text": "infinite or undefined"}]
-                            if figures[name]["aside"]
-                            else [],
-                        }
-                    ],
-                },
-            ),
-        )
-        for name in SHOWN
-        if name in figures
-    )
+    charts = []
+    for name in [name for name in SHOWN if name in figures]:
+        values, left_out, title = figures[name]["values"], figures[name]["aside"], name.replace("_", " ")
+        aside = [{"count": left_out, "text": "infinite or undefined"}] if left_out else []
+        lane = {"label": "images", "values": values, "median": float(np.median(values)), "aside": aside}
+        charts.append(chart("dots", title=title, x=title, lanes=[lane]))
     if charts:
         alt = "; ".join(f"{name}: median {figure(float(np.median(figures[name]['values'])))}" for name in figures)
         lowest = figures.get("ssim", {}).get("lowest", [])
         worst = "; ".join(f"{image} {figure(value)}" for image, value in lowest)
         said = [Paragraph(f"Lowest SSIM: {worst}.")] if worst else []
-        yield section(
-            "images",
-            "Image by image",
-            [Figure(charts=charts, alt=alt), *said, Paragraph(WINDOW, "soft", reach=Reach.REPORT)],
-        )
+        drawn, window = Figure(charts=tuple(charts), alt=alt), Paragraph(WINDOW, "soft", reach=Reach.REPORT)
+        yield section("images", "Image by image", [drawn, *said, window])

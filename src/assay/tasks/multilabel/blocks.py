@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from assay.core.blocks import Block, Chart, Figure, Paragraph, Section, number_table, section
-from assay.core.text import figure
 from assay.tasks.multilabel.estimates import LabelEstimates
 from assay.tasks.multilabel.score_measures import tables_of
 from assay.tasks.multilabel.table import read_table
@@ -123,26 +122,17 @@ def _set_blocks(record: Mapping[str, Any], figures: Mapping[str, Any]) -> Iterat
 
 
 def _error_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
-    if figures["hidden"]:
+    curves = [_lines(name, figures[name]) for name in ("roc", "calibration") if figures.get(name)]
+    if figures["hidden"] and (curves or figures.get("together")):
         yield Paragraph(
             f"The {len(figures['labels'])} labels with the most errors; {figures['hidden']:,} more are not drawn.",
             "soft",
         )
-    rows = []
-    for label_figures in figures["labels"]:
-        text = "undefined" if label_figures["f1"] is None else figure(label_figures["f1"])
-        ends = {"low": label_figures["low"], "high": label_figures["high"]}
-        rows.append({"label": str(label_figures["label"]), "value": label_figures["f1"], "text": text, **ends})
-    yield Figure(
-        charts=(Chart("intervals", ({"title": "F1 of each label", "x": "F1", "rows": rows},)),),
-        alt="F1 of each label with its interval.",
-    )
     if together := figures.get("together"):
         charts = tuple(_matrix(together, key, title) for key, title in _TOGETHER.items())
         alt = "Errors that occur in the same row: labels missed while others were added, and labels missed together."
         note = "Rows where the label at the left was missed: while another was added, and together with another."
         yield Figure(charts=charts, alt=alt, look="wide", note=note)
-    curves = [_lines(name, figures[name]) for name in ("roc", "calibration") if figures.get(name)]
     if curves:
         yield Figure(charts=tuple(curves), alt="Curves of each label.")
 

@@ -9,19 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from assay.core.blocks import (
-    Block,
-    Card,
-    Chart,
-    Figure,
-    Paragraph,
-    Section,
-    Table,
-    columns,
-    number_table,
-    row_of,
-    section,
-)
+from assay.core.blocks import Block, Card, Chart, Figure, Paragraph, Section, chart, number_table, section, table
 from assay.core.text import counted, figure, visible
 from assay.measures.declare import Measure
 from assay.tasks.retrieval.compare import RankedModels, query_pairs
@@ -45,7 +33,7 @@ def _rank_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
     last = figures["by_rank"][-1]
     unjudged = "" if last["judged"] is None else f" At rank {last['rank']}, {1 - last['judged']:.0%} are not judged."
     drawing = Figure(
-        charts=tuple(Chart(kind, (data,)) for kind, data in _rank_charts(figures)),
+        charts=tuple(_rank_charts(figures)),
         alt="nDCG by cut-off with its interval and the share of judged documents, precision by recall, "
         "and how the values of single queries are distributed.",
         note=f"Unjudged documents count as irrelevant.{unjudged}",
@@ -53,7 +41,7 @@ def _rank_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
     yield Card((drawing,))
 
 
-def _rank_charts(figures: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, object]]]:
+def _rank_charts(figures: Mapping[str, Any]) -> Iterator[Chart]:
     rows = figures["by_rank"]
     points = [(row["rank"], row["ndcg"][0]) for row in rows if row["ndcg"][0] is not None]
     band = [(row["rank"], *row["ndcg"][1:]) for row in rows if row["ndcg"][1] is not None]
@@ -64,14 +52,14 @@ def _rank_charts(figures: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, ob
             series.append({"name": "judged", "points": judged, "dashed": True, "quiet": True})
         title = "nDCG and share judged, by cut-off"
         axes = {"x": "cut-off k", "y": "value", "y_range": [0, 1], "log_x": True}
-        yield "lines", {"title": title, "series": series, **axes}
+        yield chart("lines", title=title, series=series, **axes)
     if figures["precision_by_recall"]:
         curve = [(step / 10, value) for step, value in enumerate(figures["precision_by_recall"])]
         axes = {"x": "recall", "y": "precision", "x_range": [0, 1], "y_range": [0, 1]}
         mean = {"name": "mean over queries", "points": curve}
-        yield "lines", {"title": "Interpolated precision by recall", "series": [mean], **axes}
+        yield chart("lines", title="Interpolated precision by recall", series=[mean], **axes)
     name, bins = figures["by_query"]["measure"], {part: figures["by_query"][part] for part in ("edges", "counts")}
-    yield "distribution", {"title": f"{name} of single queries", "x": name, **bins}
+    yield chart("distribution", title=f"{name} of single queries", x=name, **bins)
 
 
 def _worst_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
@@ -91,16 +79,14 @@ def _worst_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
             )
         )
     if rows:
-        heads = columns(
+        heads = (
             ("query", "name", 2),
             (figures["by_query"]["measure"], "number", 1),
             ("relevant found", "number", 1),
             ("first relevant at", "number", 1),
             ("first documents (grade)", "prose", 5),
         )
-        caption = "The queries that a reader should look at first."
-        table = Table(name="worst-queries", caption=caption, columns=heads, rows=tuple(row_of(*row) for row in rows))
-        yield Card((table,))
+        yield Card((table("worst-queries", "The queries that a reader should look at first.", heads, rows),))
 
 
 def comparison_sections(record: Mapping[str, Any], measure: Measure) -> Iterator[Section]:
@@ -123,31 +109,15 @@ def _difference_blocks(paired: RankedModels, measure: Measure) -> Iterator[Block
             continue
         chosen = np.unique(np.linspace(0, len(order) - 1, min(MOST, len(order))).round().astype(int))
         points = [(int(place) + 1, float(gaps[order[place]])) for place in chosen]
-        yield Figure(
-            charts=(
-                Chart(
-                    "lines",
-                    (
-                        {
-                            "title": f"{measure.title}: {visible(first)} minus {visible(second)}",
-                            "x": "queries, from the largest gain to the largest loss",
-                            "y": "difference",
-                            "series": [
-                                {"name": "difference", "points": points, "step": True},
-                                {
-                                    "name": "no difference",
-                                    "points": [(1, 0.0), (len(gaps), 0.0)],
-                                    "dashed": True,
-                                    "quiet": True,
-                                },
-                            ],
-                        },
-                    ),
-                ),
-            ),
-            alt=f"Differences in {measure.title} of single queries between {first} and {second}, sorted.",
-            look="wide",
+        zero = {"name": "no difference", "points": [(1, 0.0), (len(gaps), 0.0)], "dashed": True, "quiet": True}
+        series = [{"name": "difference", "points": points, "step": True}, zero]
+        title, x = (
+            f"{measure.title}: {visible(first)} minus {visible(second)}",
+            "queries, from the largest gain to the largest loss",
         )
+        drawn = chart("lines", title=title, x=x, y="difference", series=series)
+        alt = f"Differences in {measure.title} of single queries between {first} and {second}, sorted."
+        yield Figure(charts=(drawn,), alt=alt, look="wide")
         ids = values.ids or ()
         ends = [*order[:LISTED].tolist(), *order[max(LISTED, len(order) - LISTED) :].tolist()]
         rows = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.core.blocks import Block, Chart, Figure, Paragraph, Reach, Section, section
+from assay.core.blocks import Block, Chart, Figure, Paragraph, Reach, Section, chart, section
 from assay.core.text import figure, visible
 from assay.tasks.segmentation.kernel import COLUMNS
 from assay.tasks.segmentation.mask_sums import PLACE, sum_by_image
@@ -85,32 +85,17 @@ def _value_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
         }
         for strip in figures["dice"]
     ]
-    yield Figure(
-        charts=(Chart("dots", ({"title": "Dice of each image", "x": "Dice", "lanes": lanes},)),),
-        alt="; ".join(f"{lane['label']}: median {figure(lane['median'])}" for lane in lanes if lane["values"]),
-    )
+    alt = "; ".join(f"{lane['label']}: median {figure(lane['median'])}" for lane in lanes if lane["values"])
+    yield Figure(charts=(chart("dots", title="Dice of each image", x="Dice", lanes=lanes),), alt=alt)
     charts = []
     if "volume" in figures:
         volume = figures["volume"]
-        charts.append(
-            Chart(
-                "cloud",
-                (
-                    {
-                        "title": "Dice against size",
-                        "x": "log10 of true voxels",
-                        "y": "Dice",
-                        "x_edges": volume["x"],
-                        "y_edges": volume["y"],
-                        "counts": volume["counts"],
-                    },
-                ),
-            )
-        )
+        edges = {"x_edges": volume["x"], "y_edges": volume["y"]}
+        axes = {"x": "log10 of true voxels", "y": "Dice"}
+        charts.append(chart("cloud", title="Dice against size", **axes, **edges, counts=volume["counts"]))
     if "distance" in figures:
-        content = figures["distance"]
-        title = {"title": "95th percentile of surface distances", "x": "distance"}
-        charts.append(Chart("distribution", ({**title, "edges": content["edges"], "counts": content["counts"]},)))
+        bins = {name: figures["distance"][name] for name in ("edges", "counts")}
+        charts.append(chart("distribution", title="95th percentile of surface distances", x="distance", **bins))
     if any(figures.get("surfaces", ())):
         charts.append(_surface_bars(figures["surfaces"]))
     if charts:
@@ -125,7 +110,7 @@ def _surface_bars(counts: list[int]) -> Chart:
         {"label": name, "value": n / sum(counts), "text": f"{100 * n / sum(counts):.3g} %"}
         for name, n in list(zip(names, counts, strict=True))[: max(np.flatnonzero(counts)) + 1]
     ]
-    return Chart("bars", ({"title": "Distance to the other surface", "x": "share of surface voxels", "rows": rows},))
+    return chart("bars", title="Distance to the other surface", x="share of surface voxels", rows=rows)
 
 
 def comparison_sections(paired: UnitModels) -> Iterator[Section]:
@@ -148,40 +133,24 @@ def comparison_sections(paired: UnitModels) -> Iterator[Section]:
     reader_note = (
         "If one of them is a second reader, this is how near people come to the truth, and the others next to it."
     )
-    blocks: list[Block] = [
-        Figure(
-            charts=(Chart("dots", ({"title": "Dice of each image", "x": "Dice", "lanes": lanes},)),),
-            alt="; ".join(f"{model}: median {figure(float(np.nanmedian(dice)))}" for model, dice in values.items()),
-        ),
-        Paragraph(" ".join([*lines[:MOST_PAIRS], reader_note])),
-    ]
-    yield section("readers", "Image by image", blocks)
+    alt = "; ".join(f"{model}: median {figure(float(np.nanmedian(dice)))}" for model, dice in values.items())
+    drawn = Figure(charts=(chart("dots", title="Dice of each image", x="Dice", lanes=lanes),), alt=alt)
+    said = Paragraph(" ".join([*lines[:MOST_PAIRS], reader_note]))
+    yield section("readers", "Image by image", (drawn, said))
 
 
 def _overlays(pictures: list[Mapping[str, Any]]) -> Figure:
     words = ("worst", "median", "best") if len(pictures) == 3 else ("",) * len(pictures)  # noqa: PLR2004
-    charts = tuple(
-        Chart(
-            "picture",
-            (
-                {
-                    "title": f"{word} {picture['image']}".strip(),
-                    "width": picture["width"],
-                    "height": picture["height"],
-                    "png": picture.get("png"),
-                    "contours": [
-                        {"kind": name, "points": outline}
-                        for name in ("truth", "predicted")
-                        for outline in picture[name]
-                    ],
-                    "caption": f"Dice {figure(picture['dice'])}; outlines of truth and prediction",
-                },
-            ),
-        )
-        for word, picture in zip(words, pictures, strict=True)
-    )
+    charts = []
+    for word, picture in zip(words, pictures, strict=True):
+        kinds = ("truth", "predicted")
+        contours = [{"kind": name, "points": outline} for name in kinds for outline in picture[name]]
+        size = {"width": picture["width"], "height": picture["height"], "png": picture.get("png")}
+        caption = f"Dice {figure(picture['dice'])}; outlines of truth and prediction"
+        title = f"{word} {picture['image']}".strip()
+        charts.append(chart("picture", title=title, **size, contours=contours, caption=caption))
     alt = "; ".join(f"{picture['image']}: Dice {figure(picture['dice'])}" for picture in pictures)
-    return Figure(charts=charts, alt=alt, look="many")
+    return Figure(charts=tuple(charts), alt=alt, look="many")
 
 
 def _confusion(counts: list[list[int]], labels: list[object]) -> Figure:
@@ -190,8 +159,8 @@ def _confusion(counts: list[list[int]], labels: list[object]) -> Figure:
         [{"text": f"{n:,}", "share": n / max(sum(row), 1), "tone": "good" if i == j else ""} for j, n in enumerate(row)]
         for i, row in enumerate(counts)
     ]
-    data = {"title": "Pixels: truth down, prediction across", "rows": names, "columns": names, "cells": cells}
-    return Figure(charts=(Chart("matrix", (data,)),), alt="Pixels by class of truth and prediction")
+    drawn = chart("matrix", title="Pixels: truth down, prediction across", rows=names, columns=names, cells=cells)
+    return Figure(charts=(drawn,), alt="Pixels by class of truth and prediction")
 
 
 def _thin(values: NDArray[np.float64]) -> list[float]:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import assay
-from assay.core.blocks import Chart, Figure
-from assay.report.blocks.comparison import _compared_parts, _forest, _glance_blocks, compared
-from assay.report.blocks.findings import _cliques, sentence
+from assay.core.blocks import Figure
+from assay.report.blocks.comparison import _compared_parts, _forest, _glance_blocks, _letters, compared, rank_chart
+from assay.report.blocks.findings import sentence
 from assay.report.charts import draw
 from assay.report.render import html, markdown, notebook
 from assay.report.render.terminal import summary
@@ -61,7 +61,7 @@ def test_names_from_outside_stay_names(pair):
 
 def test_charts_are_valid_xml_with_words_for_who_cannot_see(pair, sets):
     (shown,) = _compared_parts(compared(pair.record))
-    for chart in (_forest(shown, "95 %"), Chart("critical_difference", (compared(sets.record).ranks,))):
+    for chart in (_forest(shown, "95 %"), rank_chart(sets.record)):
         svg = draw(chart)
         root = ET.fromstring(svg)  # noqa: S314  our own text
         assert root.find("{http://www.w3.org/2000/svg}title").text
@@ -91,10 +91,19 @@ def test_a_terminal_gets_lines_that_fit(pair, sets):
     assert "\x1b[1m" in summary(pair.record, colour=True)
 
 
-def test_runs_of_models_that_cannot_be_told_apart():
-    apart = {frozenset("AC"), frozenset("AD"), frozenset("BD")}
-    assert _cliques("ABCD", apart, tied=False) == (("A", "B"), ("B", "C"), ("C", "D"))
-    assert _cliques("ABC", set(), tied=True) == (("A", "B", "C"),)
+def test_models_that_cannot_be_told_apart_share_a_letter():
+    tests = [{"models": list(pair), "significant": pair in ("AC", "AD", "BD")} for pair in ("AB", "AC", "AD", "BD")]
+    assert _letters("ABCD", tests) == {"A": "a", "B": "ab", "C": "bc", "D": "c"}
+    assert set(_letters("ABC", []).values()) == {"a"}
+
+
+def test_bars_of_mean_ranks_overlap_where_the_critical_difference_is_not_reached(sets):
+    rows = {row["label"]: row for row in rank_chart(sets.record).data[0]["rows"]}
+    for finding in sets.record["findings"]:
+        if finding["test"] == "nemenyi":
+            a, b = (rows[model] for model in finding["models"])
+            assert (a["low"] > b["high"] or b["low"] > a["high"]) is finding["significant"]
+            assert bool(set(a["small"]) & set(b["small"])) is not finding["significant"]
 
 
 def test_a_notebook_shows_it(pair):

@@ -8,7 +8,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from assay.assess.arguments import ScoreSettings
 from assay.assess.assess import assess
@@ -61,8 +60,8 @@ def charts_of(record):
 def test_every_chart_is_xml_with_a_title_and_a_description():
     found = charts_of(scored().record)
     assert set(found) >= {
-        "ROC curve", "Precision-recall curve", "Detection error tradeoff", "Gains", "Lift", "Scores by true class",
-        "Reliability", "Decision curve",
+        "ROC curve", "Precision-recall curve", "Gains", "Lift", "Scores by true class", "Reliability",
+        "Decision curve",
     }  # fmt: skip
     for chart in found.values():
         svg = draw(chart)
@@ -183,25 +182,8 @@ def test_a_page_with_curves_stays_small(rows, most):
 
 def test_several_classes_share_their_charts():
     page = render(many().record)
-    assert page.count('<svg class="plot') == 6 + 3 + 1  # curves, reliability, benefit; forests of classes; the headline
+    assert page.count('<svg class="plot') == 5 + 3 + 1  # curves, reliability, benefit; forests of classes; the headline
     assert len(page.encode()) <= 150_000
-
-
-def test_error_rates_are_drawn_on_axes_of_normal_deviates():
-    record = scored(operating_points=(0.3,)).record
-    (curve,) = figures.read_curves(record)
-    chart = charts_of(record)["Detection error tradeoff"]
-    svg = draw(chart)
-    low, high = (float(x) for x in re.search(r'data-low="([-\d.]+)" data-high="([-\d.]+)"', svg).groups())
-    assert (low, high) == pytest.approx(norm.ppf(figures.det_window([curve])), abs=1e-3)
-    left = float(re.search(r'data-left="(\d+)"', svg)[1])
-    rate = figures.equal_error([(x, 1 - y) for x, y, _ in curve.rates if 0 < x < 1 and 0 < y < 1])
-    stated = next(e["value"] for e in record["estimates"] if e["measure"] == "equal_error_rate")
-    assert rate == pytest.approx(stated, abs=0.01)
-    place = next(mark for mark in chart.data[0]["marks"] if mark.get("id") == "mark-det")
-    cx, cy = re.search(r'id="mark-det" cx="([\d.]+)" cy="([\d.]+)"', svg).groups()
-    at = [(norm.ppf(place[key]) - low) / (high - low) for key in ("x", "y")]
-    assert [float(cx), float(cy)] == pytest.approx([left + 240 * at[0], 270 - 240 * at[1]], abs=0.1)
 
 
 def test_error_rates_are_listed_for_limits_people_ask_about():
@@ -216,13 +198,6 @@ def test_error_rates_are_listed_for_limits_people_ask_about():
         assert (float(fpr), float(fnr)) == pytest.approx((fp / negatives, 1 - tp / positives), abs=5e-4)
     assert "equal error rate 0." in page
     assert "Table: Error rates of each class" in render(many().record)
-
-
-def test_a_ranking_without_mistakes_has_no_error_rates_to_draw():
-    a = assess(truth=[0, 0, 1, 1], score=[0.1, 0.2, 0.8, 0.9], scores=ScoreSettings(kind="probability"), threshold=0.5)
-    assert figures.det(figures.read_curves(a.record)) is None
-    assert "Detection error tradeoff" not in render(a.record)
-    assert markdown(a.record)
 
 
 def test_charts_with_the_same_frame_share_it():

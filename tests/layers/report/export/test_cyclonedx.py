@@ -11,7 +11,7 @@ from assay.assess.record.record import Record
 from assay.assess.record.report_formats import RENDERERS
 from tests.layers.report import examples
 
-MADE = [examples.screening, examples.nasty, examples.infinite, examples.weighted, examples.lonely]
+MADE = [examples.screening, examples.nasty, examples.infinite, examples.weighted, examples.lonely, examples.errors]
 
 
 @pytest.mark.parametrize("made", MADE)

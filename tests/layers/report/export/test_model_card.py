@@ -133,6 +133,12 @@ def test_names_from_outside_break_neither_front_matter_nor_text():
         assert modelcard.into(record, modelcard.into(record, made)) == modelcard.into(record, made)
 
 
+def test_the_card_of_another_task_names_it():
+    (result,) = front(modelcard.into(examples.errors().record, ""))["model-index"][0]["results"]
+    assert result["task"] == {"type": "regression", "name": "regression"}
+    assert "mean_absolute_error" in [metric["type"] for metric in result["metrics"]]
+
+
 def test_undefined_and_infinite_values_are_in_the_text_and_not_in_the_index():
     made = modelcard.into(examples.infinite().record, "")
     metrics = front(made)["model-index"][0]["results"][0]["metrics"]

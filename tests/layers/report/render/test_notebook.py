@@ -27,7 +27,7 @@ def fragment(request):
 
 
 def test_a_fragment_begins_with_a_table_of_numbers(fragment):
-    assert fragment.startswith("<table><caption>Of ")
+    assert re.match(r"<div>\s*<table>\s*<caption><span>Of ", fragment)
     assert re.search(r"<td>\d\.\d{3}</td>", fragment[:2000])
 
 
@@ -40,7 +40,8 @@ def test_a_fragment_brings_no_script_and_no_style(fragment):
             names.update(name for name, _ in attrs)
 
     Reader().feed(fragment)
-    plain = {"table", "caption", "thead", "tbody", "tr", "th", "td", "p", "div"}
+    plain = {"table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "p", "div", "span", "small", "bdi", "b"}
+    plain |= {"ul", "li"}
     assert tags <= plain | {"svg", "title", "desc", "text", "tspan", "path", "g", "circle"}
     assert not {name for name in names if name.startswith("on")} | (names & {"style", "href", "src"})
 
