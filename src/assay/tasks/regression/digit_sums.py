@@ -2,7 +2,7 @@
 """Sums of doubles, and of products of doubles, without any rounding: the same in any order and on any engine.
 
 A double is cut into digits of a few bits on a common grid. Sums of digits and of products of digits are whole numbers
-that float64 holds exactly, so NumPy and BLAS add them in any order; Python integers put the digits together again.
+that float64 or int64 hold exactly, so they are added in any order; Python integers put the digits together again.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 CHUNK: Final = 1 << 13
 """Rows of a step: they stay in the cache of a processor, and are too few for OpenBLAS to start threads of its own."""
 SUM_BITS: Final = 40
-"""Bits of a digit that is only added: 2**39 times 2**13 rows stays below 2**53."""
+"""Bits of values that float64 adds: 2**40 times 2**13 rows is 2**53."""
+FOLD_BITS: Final = 49
+"""Bits of a digit that int64 adds: 2**49 times 2**13 rows stays below 2**63."""
 PRODUCT_BITS: Final = 21
 """Bits of a digit that is multiplied: (2**20)**2 times 2**13 rows is 2**53, which float64 still holds."""
 WIDEST: Final = 900
 """Powers of two between the largest and the smallest value of a step, above which Python integers add."""
-SAFE_SHIFT: Final = 1000
-GRAM_ROWS: Final = 12
-"""Rows of digits up to which one matrix product gives all products."""
+SAFE_SHIFT: Final = 900
 SIGNIFICAND: Final = 53
 
 
@@ -83,9 +83,8 @@ class Dyadic(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """How some values are cut into digits, highest first."""
+    """How values are cut into digits, highest first."""
 
-    values: Floats
     shift: int
     """The power of two by which the highest digit is found."""
     size: int
@@ -97,11 +96,9 @@ class Cut(NamedTuple):
         """The power of two of the lowest digit."""
         return -self.shift - self.bits * (self.size - 1)
 
-    def fill(self, rows: Floats) -> None:
+    def fill(self, values: Floats, rows: Floats) -> None:
         """Write the digits, one row each."""
-        if not self.size:
-            return
-        grid, rest = 2.0**self.bits, np.multiply(self.values, 2.0**self.shift, out=rows[-1])
+        grid, rest = 2.0**self.bits, np.multiply(values, 2.0**self.shift, out=rows[-1])
         for row in rows[:-1]:
             np.rint(rest, out=row)
             rest -= row
@@ -109,56 +106,65 @@ class Cut(NamedTuple):
 
 
 class DigitSums:
-    """Sums over rows of digits, and of products of any two of them, from one matrix product."""
+    """Sums of columns and of products of any two, chunk by chunk, on one grid for each column."""
 
-    def __init__(self, plain: Sequence[Floats | float], cuts: Sequence[Cut]) -> None:
-        """Multiply all rows with each other: rows of -1, 0 and 1 first, then the digits of each cut."""
-        self.cuts, self.starts = cuts, [len(plain)]
+    def __init__(self, cuts: Sequence[Cut], chunk: int = CHUNK) -> None:
+        self.cuts, self.starts = cuts, [1]
         for cut in cuts:
             self.starts.append(self.starts[-1] + cut.size)
-        stack = np.empty((self.starts[-1], len(cuts[0].values)))
-        for place, row in enumerate(plain):
-            stack[place] = row
-        for place, cut in enumerate(cuts):
-            cut.fill(stack[self.starts[place] : self.starts[place + 1]])
-        if len(stack) <= GRAM_ROWS:
-            self.products = (stack @ stack.T).tolist()
-        else:  # OpenBLAS would start threads of its own, which wait for each other
-            self.products = [[float(first @ second) for second in stack] for first in stack]
+        self.stack = np.empty((self.starts[-1], chunk))
+        self.stack[0] = 1.0
+        self.products = np.zeros((self.starts[-1], self.starts[-1]), dtype=np.int64)
+        self.signed = np.zeros(self.starts[-1], dtype=np.int64)
 
-    def sum(self, place: int, times: int = 0) -> Dyadic:
-        """The sum of a cut, each value times that of a plain row."""
+    def add(self, columns: Sequence[Floats], sign: Floats | None = None) -> None:
+        """Add some rows, at most a chunk; `sign` holds -1, 0 or 1 for each."""
+        stack = self.stack[:, : len(columns[0])]
+        for place, (cut, column) in enumerate(zip(self.cuts, columns, strict=True)):
+            cut.fill(column, stack[self.starts[place] : self.starts[place + 1]])
+        for place, row in enumerate(stack):
+            after = max(place, 1)
+            self.products[place, after:] += np.vecdot(stack[after:], row).astype(np.int64)
+        if sign is not None:
+            self.signed[1:] += np.vecdot(stack[1:], sign).astype(np.int64)
+
+    def sum(self, place: int, *, signed: bool = False) -> Dyadic:
+        """The sum of a column, or that of its values times the signs."""
         cut, total = self.cuts[place], 0
-        for value in self.products[times][self.starts[place] : self.starts[place + 1]]:
-            total = (total << cut.bits) + int(value)
+        row = self.signed if signed else self.products[0]
+        for value in row[self.starts[place] : self.starts[place + 1]].tolist():
+            total = (total << cut.bits) + value
         return Dyadic(total, cut.low)
 
     def sum_products(self, first: int, second: int) -> Dyadic:
-        """The sum of the products of two cuts."""
+        """The sum of the products of two columns, the first not behind the second."""
         a, b, total = self.cuts[first], self.cuts[second], 0
-        columns = slice(self.starts[second], self.starts[second + 1])
-        for row in self.products[self.starts[first] : self.starts[first + 1]]:
-            inner = 0
-            for value in row[columns]:
-                inner = (inner << b.bits) + int(value)
-            total = (total << a.bits) + inner
+        for place in range(a.size):
+            for other in range(b.size):
+                row, column = sorted((self.starts[first] + place, self.starts[second] + other))
+                shift = a.bits * (a.size - 1 - place) + b.bits * (b.size - 1 - other)
+                total += int(self.products[row, column]) << shift
         return Dyadic(total, a.low + b.low)
 
 
-def cut_digits(values: Floats, bits: int) -> Cut | None:
-    """How to cut at most `CHUNK` finite doubles into digits; None where these would be too many."""
-    smallest, largest = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
-    if smallest <= 0:
-        sizes = np.abs(values)
-        smallest, largest = float(sizes.min(initial=largest)), max(-smallest, largest)
-        if not largest:
-            return Cut(values, 0, 0, bits)
-        smallest = smallest or float(sizes[sizes > 0].min())
+def cut_range(smallest: float, largest: float, bits: int) -> Cut | None:
+    """How to cut multiples of the last bit of the smallest size, up to the largest; None where digits are too many."""
     top, end = math.frexp(largest)[1], math.frexp(smallest)[1] - SIGNIFICAND
     shift = bits - 1 - top
     if top - end > WIDEST or abs(shift) > SAFE_SHIFT:
         return None
-    return Cut(values, shift, 1 + max(0, -(-(-shift - end) // bits)), bits)
+    return Cut(shift, 1 + max(0, -(-(-shift - end) // bits)), bits)
+
+
+def find_range(values: Floats) -> tuple[float, float]:
+    """The smallest size above 0, and the largest; 0 for both where all values are 0."""
+    smallest, largest = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+    if smallest <= 0:
+        sizes = np.abs(values)
+        smallest, largest = float(sizes.min(initial=largest)), max(-smallest, largest)
+        if largest and not smallest:
+            smallest = float(sizes[sizes > 0].min())
+    return smallest, largest
 
 
 def sum_exactly(values: Floats) -> Dyadic:
@@ -170,9 +176,46 @@ def sum_exactly(values: Floats) -> Dyadic:
     total = Dyadic()
     for start in range(0, len(values), CHUNK):
         part = values[start : start + CHUNK]
-        cut = cut_digits(part, SUM_BITS)
-        total += _sum_fractions(map(Fraction, part.tolist())) if cut is None else DigitSums([1.0], [cut]).sum(0)
+        total += sum_range(part, *find_range(part))
     return total
+
+
+def sum_range(values: Floats, smallest: float, largest: float) -> Dyadic:
+    """The sum of at most `CHUNK` doubles of known range.
+
+    A constant added to a value pushes what is below its last bit out of the significand; the significands are added
+    as whole numbers, and what was pushed out is treated likewise until float64 adds it exactly.
+    """
+    if not largest:
+        return Dyadic()
+    top, end = math.frexp(largest)[1], math.frexp(smallest)[1] - SIGNIFICAND
+    if top - end > WIDEST or not -SAFE_SHIFT < top < SAFE_SHIFT:
+        return _sum_fractions(map(Fraction, values.tolist()))
+    total, rest, (high, spare) = Dyadic(), values, np.empty((2, len(values)))
+    while top - end > SUM_BITS:
+        unit = top - FOLD_BITS
+        constant = np.float64(1.5 * 2.0 ** (unit + SIGNIFICAND - 1))
+        np.add(rest, constant, out=high)
+        whole = int(np.add.reduce(high.view(np.int64))) - len(values) * int(constant.view(np.int64))
+        total += Dyadic((whole + (1 << 63)) % (1 << 64) - (1 << 63), unit)  # int64 wraps around, and back
+        high -= constant
+        rest = np.subtract(rest, high, out=spare)
+        top = unit - 1
+    whole, power = math.frexp(float(np.add.reduce(rest)))
+    return total + Dyadic(int(whole * 2.0**SIGNIFICAND), power - SIGNIFICAND)
+
+
+def sum_with_sizes(values: Floats, sign: Floats) -> tuple[Dyadic, Dyadic]:
+    """The sum of at most `CHUNK` doubles and that of their absolute values, given their signs."""
+    cut = cut_range(*find_range(values), SUM_BITS)
+    if cut is None:
+        return sum_exactly(values), sum_exactly(np.abs(values))
+    rows = np.empty((cut.size, len(values)))
+    cut.fill(values, rows)
+    totals = [0, 0]
+    for row in rows:
+        totals = [(total << SUM_BITS) + int(part) for total, part in zip(totals, (row.sum(), row @ sign), strict=True)]
+    return Dyadic(totals[0], cut.low), Dyadic(totals[1], cut.low)
 
 
 def sum_products(a: Floats, b: Floats) -> Dyadic:
@@ -184,12 +227,17 @@ def sum_products(a: Floats, b: Floats) -> Dyadic:
     total = Dyadic()
     for start in range(0, len(a), CHUNK):
         first, second = a[start : start + CHUNK], b[start : start + CHUNK]
-        cuts = cut_digits(first, PRODUCT_BITS), cut_digits(second, PRODUCT_BITS)
-        if cuts[0] is None or cuts[1] is None:
+        ranges = find_range(first), find_range(second)
+        if not (ranges[0][1] and ranges[1][1]):
+            continue
+        cuts = [cut_range(*part, PRODUCT_BITS) for part in ranges]
+        if None in cuts:
             pairs = zip(first.tolist(), second.tolist(), strict=True)
             total += _sum_fractions(Fraction(x) * Fraction(y) for x, y in pairs)
         else:
-            total += DigitSums([], [cuts[0], cuts[1]]).sum_products(0, 1)
+            sums = DigitSums(cast("list[Cut]", cuts), len(first))
+            sums.add((first, second))
+            total += sums.sum_products(0, 1)
     return total
 
 

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from assay.tasks.regression.digit_sums import CHUNK, Dyadic
 from assay.tasks.regression.grid import ErrorGrid, ErrorHistogram
 from assay.tasks.regression.sums import (
+    STEP,
     base_columns,
     central_moments,
     exact_sums,
@@ -32,10 +33,6 @@ if TYPE_CHECKING:
     from assay.tasks.regression.unit_moments import UnitMoments
 
     Floats = NDArray[np.float64]
-
-STEP: Final = 1 << 18
-"""Rows that are counted on the grids at a time."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Summary:
@@ -73,7 +70,7 @@ class Summary:
         error = truth - predicted
         ends = (float(truth.min()), float(truth.max()), float(error.min()), float(error.max()))
         return cls(
-            rows=len(truth), sums=_sum_part(batch, interval_level), zeros=len(truth) - int(np.count_nonzero(truth)),
+            rows=len(truth), sums=_sum_part(batch, error, interval_level), zeros=len(truth) - int(np.count_nonzero(truth)),
             below=int(((truth <= -1) | (predicted <= -1)).sum()) if min(ends[0], predicted.min()) <= -1 else 0,
             ends=ends, histogram=ErrorHistogram.of(error), grid=ErrorGrid.of(truth, error, ends[0], ends[1]),
         )  # fmt: skip
@@ -108,19 +105,20 @@ class Summary:
         )  # fmt: skip
 
 
-def _sum_part(batch: Mapping[str, Floats], interval_level: float | None) -> dict[str, Dyadic]:
+def _sum_part(batch: Mapping[str, Floats], error: Floats, interval_level: float | None) -> dict[str, Dyadic]:
     """Exact sums, a step at a time that stays in the cache of a processor."""
     total: dict[str, Dyadic] = {}
-    for start in range(0, len(batch["truth"]), CHUNK):
+    for start in range(0, len(error), CHUNK):
         part = {name: values[start : start + CHUNK] for name, values in batch.items()}
-        sums, means = exact_sums(part["truth"], part["predicted"]), own_columns(part, interval_level)
+        means = own_columns(part, interval_level)
         if "reference" in part:
             means |= base_columns(part["truth"], part["reference"])
+        sums: dict[str, Dyadic] = {}
         for name, values in means.items():
             if name != "abs_rel":  # comes with rel
-                sums |= sum_with_squares(name, values)
+                sums |= sum_with_squares(name, values, np.sign(values) if name == "rel" else values)
         total = {name: value + total[name] for name, value in sums.items() if name in total} if start else sums
-    return total
+    return total | exact_sums(batch["truth"], batch["predicted"], error)
 
 
 class SummaryView(View):

@@ -17,9 +17,11 @@ from assay.tasks.regression.digit_sums import (
     PRODUCT_BITS,
     DigitSums,
     Dyadic,
-    cut_digits,
+    cut_range,
+    find_range,
     sum_exactly,
     sum_products,
+    sum_with_sizes,
 )
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+STEP: Final = 1 << 18
+"""Rows that share one grid of digits."""
 NOT_GIVEN: Final = {
     "base": "no baseline is stated: baseline='mean', 'median' or 'last', or a column reference=...",
     "cover": "no prediction intervals are given: lower=... and upper=...",
@@ -197,37 +201,60 @@ def base_columns(truth: Floats, baseline: Floats) -> dict[str, Floats]:
         }  # fmt: skip
 
 
-def exact_sums(truth: Floats, predicted: Floats, signs: Floats | None = None) -> dict[str, Dyadic]:
+def exact_sums(truth: Floats, predicted: Floats, error: Floats | None = None) -> dict[str, Dyadic]:
     """Sums of truth and prediction, of their products, and of absolute errors, without rounding.
 
-    `signs` are those of the errors, where they are known.
+    Where `error` gives the differences as doubles, the sums are those of truth and truth minus error: such errors are
+    multiples of half the last bit of truth, and of prediction, so that small predictions cost no more digits.
     """
-    names = ("y", "p", "yy", "yp", "pp", "abs_e", "abs_y")
-    total = dict.fromkeys(names, Dyadic())
-    for start in range(0, len(truth), CHUNK):
-        y, p = truth[start : start + CHUNK], predicted[start : start + CHUNK]
-        sign = np.sign(y - p) if signs is None else signs[start : start + CHUNK]
-        first, second = cut_digits(y, PRODUCT_BITS), cut_digits(p, PRODUCT_BITS)
-        if first is None or second is None:
-            apart = sum_exactly(y * sign) + sum_exactly(-p * sign)
-            parts = [sum_exactly(y), sum_exactly(p), sum_products(y, y), sum_products(y, p), sum_products(p, p), apart]
-        else:
-            sums = DigitSums([1.0, sign], [first, second])
-            parts = [sums.sum(0), sums.sum(1), *(sums.sum_products(*pair) for pair in ((0, 0), (0, 1), (1, 1)))]
-            parts.append(sums.sum(0, times=1) - sums.sum(1, times=1))
-        parts.append(parts[0] if y.min() >= 0 else sum_exactly(np.abs(y)))
-        for name, part in zip(names, parts, strict=True):
+    total = dict.fromkeys(("y", "p", "yy", "yp", "pp", "abs_e", "abs_y"), Dyadic())
+    for start in range(0, len(truth), STEP):
+        y, p = truth[start : start + STEP], predicted[start : start + STEP]
+        e = None if error is None else error[start : start + STEP]
+        for name, part in _sum_step(y, p, e).items():
             total[name] += part
     return total
 
 
-def sum_with_squares(name: str, values: Floats) -> dict[str, Dyadic]:
-    """The sum of at most `CHUNK` values and, with a star, of their squares; of ratios also that of their sizes."""
-    cut = cut_digits(values, PRODUCT_BITS)
-    sums: dict[str, Dyadic] = {}
-    if cut is None:
-        sums = {name: sum_exactly(values), f"{name}*": sum_products(values, values)}
-        return sums | ({"abs_rel": sum_exactly(np.abs(values))} if name == "rel" else {})
-    gram = DigitSums([1.0, np.sign(values)] if name == "rel" else [1.0], [cut])
-    sums = {name: gram.sum(0), f"{name}*": gram.sum_products(0, 0)}
-    return sums | ({"abs_rel": gram.sum(0, times=1)} if name == "rel" else {})
+def _sum_step(y: Floats, p: Floats, e: Floats | None) -> dict[str, Dyadic]:
+    """The exact sums of at most `STEP` rows."""
+    ranges = find_range(y), find_range(p)
+    second, reach = p, ranges[1]
+    if e is not None:
+        bounds = [least / 2 for column, (least, _) in zip((y, p), ranges, strict=True) if column.all()]
+        second, reach = e, (max(bounds), max(-float(e.min()), float(e.max()))) if bounds else find_range(e)
+    cuts = cut_range(*ranges[0], PRODUCT_BITS), cut_range(*reach, PRODUCT_BITS)
+    if cuts[0] is None or cuts[1] is None:
+        sizes = sum_exactly(np.abs(e)) if e is not None else _sum_distances(y, p)
+        yy, yb, bb = sum_products(y, y), sum_products(y, second), sum_products(second, second)
+        sums = {"y": sum_exactly(y), "b": sum_exactly(second), "abs_e": sizes}
+    else:
+        digits = DigitSums([cuts[0], cuts[1]], min(CHUNK, len(y)))
+        for start in range(0, len(y), CHUNK):
+            part = y[start : start + CHUNK], second[start : start + CHUNK]
+            digits.add(part, np.sign(part[1] if e is not None else part[0] - part[1]))
+        yy, yb, bb = (digits.sum_products(*pair) for pair in ((0, 0), (0, 1), (1, 1)))
+        sizes = digits.sum(1, signed=True) if e is not None else digits.sum(0, signed=True) - digits.sum(1, signed=True)
+        sums = {"y": digits.sum(0), "b": digits.sum(1), "abs_e": sizes}
+    second_sum = sums.pop("b")
+    sums["abs_y"] = sums["y"] if float(y.min()) >= 0 else sum_exactly(np.abs(y))
+    if e is None:
+        return sums | {"p": second_sum, "yy": yy, "yp": yb, "pp": bb}
+    return sums | {"p": sums["y"] - second_sum, "yy": yy, "yp": yy - yb, "pp": yy - yb - yb + bb}
+
+
+def _sum_distances(y: Floats, p: Floats) -> Dyadic:
+    sign = np.sign(y - p)
+    return sum_exactly(y * sign) + sum_exactly(-p * sign)
+
+
+def sum_with_squares(name: str, values: Floats, sign: Floats) -> dict[str, Dyadic]:
+    """The sum of at most `CHUNK` values and, with a star, of their squares; of ratios also that of their sizes.
+
+    Squares are rounded one by one: they only serve intervals.
+    """
+    squares = {f"{name}*": sum_exactly(values * values)}
+    if name != "rel":
+        return {name: sum_exactly(values)} | squares
+    total, sizes = sum_with_sizes(values, sign)
+    return {"rel": total, "abs_rel": sizes} | squares
