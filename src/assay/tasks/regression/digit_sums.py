@@ -8,7 +8,7 @@ that float64 or int64 hold exactly, so they are added in any order; Python integ
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-CHUNK: Final = 1 << 13
-"""Rows of a step: they stay in the cache of a processor, and are too few for OpenBLAS to start threads of its own."""
-SUM_BITS: Final = 40
-"""Bits of values that float64 adds: 2**40 times 2**13 rows is 2**53."""
-FOLD_BITS: Final = 49
-"""Bits of a digit that int64 adds: 2**49 times 2**13 rows stays below 2**63."""
+CHUNK: Final = 1 << 15
+"""Rows of a step: they stay in the cache of a processor, and are enough to make calls of NumPy cheap."""
+DOT: Final = 1 << 13
+"""Rows of one product of BLAS: too few for OpenBLAS to start threads of its own."""
+SUM_BITS: Final = 38
+"""Bits of values that float64 adds: 2**38 times 2**15 rows is 2**53."""
+FOLD_BITS: Final = 47
+"""Bits of a digit that int64 adds: 2**47 times 2**15 rows stays below 2**63."""
 PRODUCT_BITS: Final = 21
 """Bits of a digit that is multiplied: (2**20)**2 times 2**13 rows is 2**53, which float64 still holds."""
 WIDEST: Final = 900
@@ -106,38 +108,36 @@ class Cut(NamedTuple):
 
 
 class DigitSums:
-    """Sums of columns and of products of any two, chunk by chunk, on one grid for each column."""
+    """Sums of columns and of products of any two, step by step, on one grid for each column."""
 
-    def __init__(self, cuts: Sequence[Cut], chunk: int = CHUNK) -> None:
-        self.cuts, self.starts = cuts, [1]
+    def __init__(self, cuts: Sequence[Cut], rows: int) -> None:
+        self.cuts, self.starts = cuts, [0]
         for cut in cuts:
             self.starts.append(self.starts[-1] + cut.size)
-        self.stack = np.empty((self.starts[-1], chunk))
-        self.stack[0] = 1.0
-        self.products = np.zeros((self.starts[-1], self.starts[-1]), dtype=np.int64)
-        self.signed = np.zeros(self.starts[-1], dtype=np.int64)
+        size = self.starts[-1]
+        self.stack = np.empty((size, min(CHUNK, rows)))
+        self.sums, self.products = np.zeros(size, dtype=np.int64), np.zeros((size, size), dtype=np.int64)
 
-    def add(self, columns: Sequence[Floats], sign: Floats | None = None) -> None:
-        """Add some rows, at most a chunk; `sign` holds -1, 0 or 1 for each."""
-        stack = self.stack[:, : len(columns[0])]
+    def add(self, columns: Sequence[Floats]) -> None:
+        """Add the rows of a step."""
+        rows = len(columns[0])
+        stack = self.stack[:, :rows]
         for place, (cut, column) in enumerate(zip(self.cuts, columns, strict=True)):
             cut.fill(column, stack[self.starts[place] : self.starts[place + 1]])
-        for place, row in enumerate(stack):
-            after = max(place, 1)
-            self.products[place, after:] += np.vecdot(stack[after:], row).astype(np.int64)
-        if sign is not None:
-            self.signed[1:] += np.vecdot(stack[1:], sign).astype(np.int64)
+        parts = stack.reshape(len(stack), -1, min(rows, DOT))
+        self.sums += np.add.reduce(parts, axis=2).astype(np.int64).sum(axis=1)
+        for place, part in enumerate(parts):
+            self.products[place, place:] += np.vecdot(parts[place:], part).astype(np.int64).sum(axis=1)
 
-    def sum(self, place: int, *, signed: bool = False) -> Dyadic:
-        """The sum of a column, or that of its values times the signs."""
+    def sum(self, place: int) -> Dyadic:
+        """The sum of a column."""
         cut, total = self.cuts[place], 0
-        row = self.signed if signed else self.products[0]
-        for value in row[self.starts[place] : self.starts[place + 1]].tolist():
+        for value in self.sums[self.starts[place] : self.starts[place + 1]].tolist():
             total = (total << cut.bits) + value
         return Dyadic(total, cut.low)
 
     def sum_products(self, first: int, second: int) -> Dyadic:
-        """The sum of the products of two columns, the first not behind the second."""
+        """The sum of the products of two columns."""
         a, b, total = self.cuts[first], self.cuts[second], 0
         for place in range(a.size):
             for other in range(b.size):
@@ -145,6 +145,19 @@ class DigitSums:
                 shift = a.bits * (a.size - 1 - place) + b.bits * (b.size - 1 - other)
                 total += int(self.products[row, column]) << shift
         return Dyadic(total, a.low + b.low)
+
+
+def steps(rows: int) -> Iterator[slice]:
+    """Parts of at most `CHUNK` rows, of which `DOT` is a divisor, and a last one of fewer than `DOT`.
+
+    >>> [(part.start, part.stop) for part in steps(42_000)]
+    [(0, 32768), (32768, 40960), (40960, 42000)]
+    """
+    whole = rows - rows % DOT
+    for start in range(0, whole, CHUNK):
+        yield slice(start, min(start + CHUNK, whole))
+    if whole < rows:
+        yield slice(whole, rows)
 
 
 def cut_range(smallest: float, largest: float, bits: int) -> Cut | None:
@@ -173,49 +186,41 @@ def sum_exactly(values: Floats) -> Dyadic:
     >>> float(sum_exactly(np.array([1e100, 1.0, -1e100])).fraction)
     1.0
     """
-    total = Dyadic()
-    for start in range(0, len(values), CHUNK):
-        part = values[start : start + CHUNK]
-        total += sum_range(part, *find_range(part))
+    total, spare = Dyadic(), np.empty((2, min(CHUNK, len(values))))
+    for rows in steps(len(values)):
+        total += sum_range(values[rows], find_range(values[rows]), spare)
     return total
 
 
-def sum_range(values: Floats, smallest: float, largest: float) -> Dyadic:
-    """The sum of at most `CHUNK` doubles of known range.
+def sum_range(values: Floats, reach: tuple[float, float], spare: Floats) -> Dyadic:
+    """The sum of at most `CHUNK` doubles of known range, with two spare rows to work in.
 
     A constant added to a value pushes what is below its last bit out of the significand; the significands are added
     as whole numbers, and what was pushed out is treated likewise until float64 adds it exactly.
     """
+    smallest, largest = reach
     if not largest:
         return Dyadic()
     top, end = math.frexp(largest)[1], math.frexp(smallest)[1] - SIGNIFICAND
     if top - end > WIDEST or not -SAFE_SHIFT < top < SAFE_SHIFT:
         return _sum_fractions(map(Fraction, values.tolist()))
-    total, rest, (high, spare) = Dyadic(), values, np.empty((2, len(values)))
+    total, exponent, rest = 0, top, values
+    high, low = spare[:, : len(values)]
     while top - end > SUM_BITS:
-        unit = top - FOLD_BITS
-        constant = np.float64(1.5 * 2.0 ** (unit + SIGNIFICAND - 1))
+        unit = max(top - FOLD_BITS, end)
+        constant = 1.5 * 2.0 ** (unit + SIGNIFICAND - 1)
         np.add(rest, constant, out=high)
-        whole = int(np.add.reduce(high.view(np.int64))) - len(values) * int(constant.view(np.int64))
-        total += Dyadic((whole + (1 << 63)) % (1 << 64) - (1 << 63), unit)  # int64 wraps around, and back
+        whole = int(np.add.reduce(high.view(np.int64))) - len(values) * _bits_of(constant)
+        whole = (whole + (1 << 63)) % (1 << 64) - (1 << 63)  # int64 wraps around, and back
+        total, exponent = (total << (exponent - unit)) + whole, unit
         high -= constant
-        rest = np.subtract(rest, high, out=spare)
-        top = unit - 1
-    whole, power = math.frexp(float(np.add.reduce(rest)))
-    return total + Dyadic(int(whole * 2.0**SIGNIFICAND), power - SIGNIFICAND)
+        rest, top = np.subtract(rest, high, out=low), unit - 1
+    part = float(np.add.reduce(rest))
+    return Dyadic((total << (exponent - end)) + int(math.ldexp(part, -end)), end)
 
 
-def sum_with_sizes(values: Floats, sign: Floats) -> tuple[Dyadic, Dyadic]:
-    """The sum of at most `CHUNK` doubles and that of their absolute values, given their signs."""
-    cut = cut_range(*find_range(values), SUM_BITS)
-    if cut is None:
-        return sum_exactly(values), sum_exactly(np.abs(values))
-    rows = np.empty((cut.size, len(values)))
-    cut.fill(values, rows)
-    totals = [0, 0]
-    for row in rows:
-        totals = [(total << SUM_BITS) + int(part) for total, part in zip(totals, (row.sum(), row @ sign), strict=True)]
-    return Dyadic(totals[0], cut.low), Dyadic(totals[1], cut.low)
+def _bits_of(value: float) -> int:
+    return int(np.float64(value).view(np.int64))
 
 
 def sum_products(a: Floats, b: Floats) -> Dyadic:
@@ -225,12 +230,9 @@ def sum_products(a: Floats, b: Floats) -> Dyadic:
     9999999900000000.0
     """
     total = Dyadic()
-    for start in range(0, len(a), CHUNK):
-        first, second = a[start : start + CHUNK], b[start : start + CHUNK]
-        ranges = find_range(first), find_range(second)
-        if not (ranges[0][1] and ranges[1][1]):
-            continue
-        cuts = [cut_range(*part, PRODUCT_BITS) for part in ranges]
+    for rows in steps(len(a)):
+        first, second = a[rows], b[rows]
+        cuts = [cut_range(*find_range(column), PRODUCT_BITS) for column in (first, second)]
         if None in cuts:
             pairs = zip(first.tolist(), second.tolist(), strict=True)
             total += _sum_fractions(Fraction(x) * Fraction(y) for x, y in pairs)

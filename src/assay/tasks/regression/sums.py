@@ -12,17 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from assay.core.registry import Declared, Registry
-from assay.tasks.regression.digit_sums import (
-    CHUNK,
-    PRODUCT_BITS,
-    DigitSums,
-    Dyadic,
-    cut_range,
-    find_range,
-    sum_exactly,
-    sum_products,
-    sum_with_sizes,
-)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,8 +20,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-STEP: Final = 1 << 18
-"""Rows that share one grid of digits."""
 NOT_GIVEN: Final = {
     "base": "no baseline is stated: baseline='mean', 'median' or 'last', or a column reference=...",
     "cover": "no prediction intervals are given: lower=... and upper=...",
@@ -170,6 +157,13 @@ def own_columns(batch: Mapping[str, Floats], interval_level: float | None) -> di
         del columns["rel"], columns["abs_rel"]
     if "sq_log" in columns and not np.isfinite(columns["sq_log"].max()):
         del columns["sq_log"]
+    return columns | forecast_columns(batch, interval_level)
+
+
+def forecast_columns(batch: Mapping[str, Floats], interval_level: float | None) -> dict[str, Floats]:
+    """Quantities of each row that judge predicted quantiles, intervals and a reference."""
+    truth = batch["truth"]
+    columns: dict[str, Floats] = {}
     for name, values in batch.items():
         if name.startswith("quantile "):
             level = float(name.removeprefix("quantile "))
@@ -199,62 +193,3 @@ def base_columns(truth: Floats, baseline: Floats) -> dict[str, Floats]:
         return {
             "base_n": known.astype(np.float64), "base_abs": np.abs(apart), "base_sq": apart * apart, "base_rel": ratio
         }  # fmt: skip
-
-
-def exact_sums(truth: Floats, predicted: Floats, error: Floats | None = None) -> dict[str, Dyadic]:
-    """Sums of truth and prediction, of their products, and of absolute errors, without rounding.
-
-    Where `error` gives the differences as doubles, the sums are those of truth and truth minus error: such errors are
-    multiples of half the last bit of truth, and of prediction, so that small predictions cost no more digits.
-    """
-    total = dict.fromkeys(("y", "p", "yy", "yp", "pp", "abs_e", "abs_y"), Dyadic())
-    for start in range(0, len(truth), STEP):
-        y, p = truth[start : start + STEP], predicted[start : start + STEP]
-        e = None if error is None else error[start : start + STEP]
-        for name, part in _sum_step(y, p, e).items():
-            total[name] += part
-    return total
-
-
-def _sum_step(y: Floats, p: Floats, e: Floats | None) -> dict[str, Dyadic]:
-    """The exact sums of at most `STEP` rows."""
-    ranges = find_range(y), find_range(p)
-    second, reach = p, ranges[1]
-    if e is not None:
-        bounds = [least / 2 for column, (least, _) in zip((y, p), ranges, strict=True) if column.all()]
-        second, reach = e, (max(bounds), max(-float(e.min()), float(e.max()))) if bounds else find_range(e)
-    cuts = cut_range(*ranges[0], PRODUCT_BITS), cut_range(*reach, PRODUCT_BITS)
-    if cuts[0] is None or cuts[1] is None:
-        sizes = sum_exactly(np.abs(e)) if e is not None else _sum_distances(y, p)
-        yy, yb, bb = sum_products(y, y), sum_products(y, second), sum_products(second, second)
-        sums = {"y": sum_exactly(y), "b": sum_exactly(second), "abs_e": sizes}
-    else:
-        digits = DigitSums([cuts[0], cuts[1]], min(CHUNK, len(y)))
-        for start in range(0, len(y), CHUNK):
-            part = y[start : start + CHUNK], second[start : start + CHUNK]
-            digits.add(part, np.sign(part[1] if e is not None else part[0] - part[1]))
-        yy, yb, bb = (digits.sum_products(*pair) for pair in ((0, 0), (0, 1), (1, 1)))
-        sizes = digits.sum(1, signed=True) if e is not None else digits.sum(0, signed=True) - digits.sum(1, signed=True)
-        sums = {"y": digits.sum(0), "b": digits.sum(1), "abs_e": sizes}
-    second_sum = sums.pop("b")
-    sums["abs_y"] = sums["y"] if float(y.min()) >= 0 else sum_exactly(np.abs(y))
-    if e is None:
-        return sums | {"p": second_sum, "yy": yy, "yp": yb, "pp": bb}
-    return sums | {"p": sums["y"] - second_sum, "yy": yy, "yp": yy - yb, "pp": yy - yb - yb + bb}
-
-
-def _sum_distances(y: Floats, p: Floats) -> Dyadic:
-    sign = np.sign(y - p)
-    return sum_exactly(y * sign) + sum_exactly(-p * sign)
-
-
-def sum_with_squares(name: str, values: Floats, sign: Floats) -> dict[str, Dyadic]:
-    """The sum of at most `CHUNK` values and, with a star, of their squares; of ratios also that of their sizes.
-
-    Squares are rounded one by one: they only serve intervals.
-    """
-    squares = {f"{name}*": sum_exactly(values * values)}
-    if name != "rel":
-        return {name: sum_exactly(values)} | squares
-    total, sizes = sum_with_sizes(values, sign)
-    return {"rel": total, "abs_rel": sizes} | squares
