@@ -8,6 +8,7 @@ that float64 or int64 hold exactly, so they are added in any order; Python integ
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
@@ -23,8 +24,9 @@ CHUNK: Final = 1 << 15
 """Rows of a step: they stay in the cache of a processor, and are enough to make calls of NumPy cheap."""
 DOT: Final = 1 << 13
 """Rows of one product of BLAS: too few for OpenBLAS to start threads of its own."""
-SUM_BITS: Final = 38
-"""Bits of values that float64 adds: 2**38 times 2**15 rows is 2**53."""
+BLOCK: Final = 1 << 10
+SUM_BITS: Final = 43
+"""Bits of values that float64 adds, a block at a time: 2**43 times 2**10 rows is 2**53."""
 FOLD_BITS: Final = 47
 """Bits of a digit that int64 adds: 2**47 times 2**15 rows stays below 2**63."""
 PRODUCT_BITS: Final = 21
@@ -115,7 +117,7 @@ class DigitSums:
         for cut in cuts:
             self.starts.append(self.starts[-1] + cut.size)
         size = self.starts[-1]
-        self.stack = np.empty((size, min(CHUNK, rows)))
+        self.stack = DESK.lend("digits", size, min(CHUNK, rows))
         self.sums, self.products = np.zeros(size, dtype=np.int64), np.zeros((size, size), dtype=np.int64)
 
     def add(self, columns: Sequence[Floats]) -> None:
@@ -145,6 +147,22 @@ class DigitSums:
                 shift = a.bits * (a.size - 1 - place) + b.bits * (b.size - 1 - other)
                 total += int(self.products[row, column]) << shift
         return Dyadic(total, a.low + b.low)
+
+
+class _Desk(threading.local):
+    """Memory of one thread to work in: fresh memory for every batch would cost as much as the work."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, NDArray[np.float64]] = {}
+
+    def lend(self, use: str, rows: int, size: int) -> Floats:
+        """Rows for a use; what they held for it before is gone."""
+        if use not in self.arrays or self.arrays[use].size < rows * size:
+            self.arrays[use] = np.empty(rows * size)
+        return self.arrays[use][: rows * size].reshape(rows, size)
+
+
+DESK: Final = _Desk()
 
 
 def steps(rows: int) -> Iterator[slice]:
@@ -215,8 +233,8 @@ def sum_range(values: Floats, reach: tuple[float, float], spare: Floats) -> Dyad
         total, exponent = (total << (exponent - unit)) + whole, unit
         high -= constant
         rest, top = np.subtract(rest, high, out=low), unit - 1
-    part = float(np.add.reduce(rest))
-    return Dyadic((total << (exponent - end)) + int(math.ldexp(part, -end)), end)
+    parts = np.ldexp(np.add.reduceat(rest, np.arange(0, len(rest), BLOCK)), -end).astype(np.int64)
+    return Dyadic((total << (exponent - end)) + int(parts.sum()), end)
 
 
 def _bits_of(value: float) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.tasks.regression.digit_sums import CHUNK, steps
+from assay.tasks.regression.digit_sums import CHUNK, DESK, steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -264,8 +264,8 @@ def count_bins(
     size = FINE_CODES + (1 << FINE_BITS)
     fine_table = place_table(octave, size, FINE_BITS)
     columns = place_table(coarse_top, COARSE_CODES, COARSE_BITS) - start * WIDTH
-    fine, cells = np.empty((2, len(error)), dtype=np.int64)
-    codes, column = np.empty((2, min(CHUNK, len(error))), dtype=np.int64)
+    fine, cells = DESK.lend("bins", 2, len(error)).view(np.int64)
+    codes, column = DESK.lend("codes", 2, min(CHUNK, len(error))).view(np.int64)
     for part in steps(len(error)):
         code, place = codes[: part.stop - part.start], column[: part.stop - part.start]
         np.right_shift(error[part].view(np.uint64), FRACTION_BITS - FINE_BITS, out=code.view(np.uint64))

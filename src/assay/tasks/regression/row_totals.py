@@ -11,6 +11,7 @@ import numpy as np
 
 from assay.tasks.regression.digit_sums import (
     CHUNK,
+    DESK,
     PRODUCT_BITS,
     DigitSums,
     Dyadic,
@@ -74,7 +75,7 @@ def sum_batch(
     ratios, own = positive or bool(truth.all()), len(batch) > 2  # noqa: PLR2004  truth and prediction
     reach = (ends[0], ends[1]) if positive else find_range(truth)
     digits = _open_digits(reach, _error_range(truth, predicted, error, ends, reach), len(error))
-    spare = np.empty((SPARE, min(CHUNK, len(error))))
+    spare = DESK.lend("sums", SPARE, min(CHUNK, len(error)))
     total: dict[str, Dyadic] = {}
     with np.errstate(over="ignore"):
         for rows in steps(len(error)):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.tasks.regression.digit_sums import Dyadic
+from assay.tasks.regression.digit_sums import DESK, Dyadic
 from assay.tasks.regression.grid import ErrorGrid, ErrorHistogram, count_bins
 from assay.tasks.regression.row_totals import STEP, sum_batch
 from assay.tasks.regression.sums import (
@@ -65,7 +65,7 @@ class Summary:
     @classmethod
     def _of_part(cls, batch: Mapping[str, Floats], interval_level: float | None) -> Summary:
         truth, predicted = batch["truth"], batch["predicted"]
-        error = truth - predicted
+        error = np.subtract(truth, predicted, out=DESK.lend("error", 1, len(truth))[0])
         ends = (float(truth.min()), float(truth.max()), float(error.min()), float(error.max()))
         histogram, grid = count_bins(truth, error, ends)
         return cls(
