@@ -11,6 +11,7 @@ import math
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
@@ -24,9 +25,8 @@ CHUNK: Final = 1 << 15
 """Rows of a step: they stay in the cache of a processor, and are enough to make calls of NumPy cheap."""
 DOT: Final = 1 << 13
 """Rows of one product of BLAS: too few for OpenBLAS to start threads of its own."""
-BLOCK: Final = 1 << 10
-SUM_BITS: Final = 43
-"""Bits of values that float64 adds, a block at a time: 2**43 times 2**10 rows is 2**53."""
+SUM_BITS: Final = 41
+"""Bits of values that float64 adds, a block at a time: 2**41 times 2**12 rows is 2**53."""
 FOLD_BITS: Final = 47
 """Bits of a digit that int64 adds: 2**47 times 2**15 rows stays below 2**63."""
 PRODUCT_BITS: Final = 21
@@ -34,6 +34,8 @@ PRODUCT_BITS: Final = 21
 WIDEST: Final = 900
 """Powers of two between the largest and the smallest value of a step, above which Python integers add."""
 SAFE_SHIFT: Final = 900
+BLOCKS: Final = np.arange(0, CHUNK, 1 << 12)
+"""Where the blocks begin that float64 adds."""
 SIGNIFICAND: Final = 53
 
 
@@ -118,7 +120,10 @@ class DigitSums:
             self.starts.append(self.starts[-1] + cut.size)
         size = self.starts[-1]
         self.stack = DESK.lend("digits", size, min(CHUNK, rows))
-        self.sums, self.products = np.zeros(size, dtype=np.int64), np.zeros((size, size), dtype=np.int64)
+        self.pairs = {pair: i for i, pair in enumerate(combinations_with_replacement(range(size), 2), start=size)}
+        self.parts = np.empty((size + len(self.pairs), CHUNK // DOT))
+        self.sums = np.zeros(len(self.parts), dtype=np.int64)
+        """Those of the digits, then those of the products of pairs of them."""
 
     def add(self, columns: Sequence[Floats]) -> None:
         """Add the rows of a step."""
@@ -126,10 +131,13 @@ class DigitSums:
         stack = self.stack[:, :rows]
         for place, (cut, column) in enumerate(zip(self.cuts, columns, strict=True)):
             cut.fill(column, stack[self.starts[place] : self.starts[place + 1]])
-        parts = stack.reshape(len(stack), -1, min(rows, DOT))
-        self.sums += np.add.reduce(parts, axis=2).astype(np.int64).sum(axis=1)
-        for place, part in enumerate(parts):
-            self.products[place, place:] += np.vecdot(parts[place:], part).astype(np.int64).sum(axis=1)
+        digits = stack.reshape(len(stack), -1, min(rows, DOT))
+        parts = self.parts[:, : digits.shape[1]]
+        np.add.reduce(digits, axis=2, out=parts[: len(stack)])
+        for place, row in enumerate(digits):
+            first = self.pairs[place, place]
+            np.vecdot(digits[place:], row, out=parts[first : first + len(stack) - place])
+        self.sums += parts.astype(np.int64).sum(axis=1)
 
     def sum(self, place: int) -> Dyadic:
         """The sum of a column."""
@@ -145,7 +153,7 @@ class DigitSums:
             for other in range(b.size):
                 row, column = sorted((self.starts[first] + place, self.starts[second] + other))
                 shift = a.bits * (a.size - 1 - place) + b.bits * (b.size - 1 - other)
-                total += int(self.products[row, column]) << shift
+                total += int(self.sums[self.pairs[row, column]]) << shift
         return Dyadic(total, a.low + b.low)
 
 
@@ -227,18 +235,15 @@ def sum_range(values: Floats, reach: tuple[float, float], spare: Floats) -> Dyad
     while top - end > SUM_BITS:
         unit = max(top - FOLD_BITS, end)
         constant = 1.5 * 2.0 ** (unit + SIGNIFICAND - 1)
+        bits = ((unit + SIGNIFICAND - 1 + 1023) << 52) | (1 << 51)  # of the constant as int64
         np.add(rest, constant, out=high)
-        whole = int(np.add.reduce(high.view(np.int64))) - len(values) * _bits_of(constant)
+        whole = int(np.add.reduce(high.view(np.int64))) - len(values) * bits
         whole = (whole + (1 << 63)) % (1 << 64) - (1 << 63)  # int64 wraps around, and back
         total, exponent = (total << (exponent - unit)) + whole, unit
         high -= constant
         rest, top = np.subtract(rest, high, out=low), unit - 1
-    parts = np.ldexp(np.add.reduceat(rest, np.arange(0, len(rest), BLOCK)), -end).astype(np.int64)
-    return Dyadic((total << (exponent - end)) + int(parts.sum()), end)
-
-
-def _bits_of(value: float) -> int:
-    return int(np.float64(value).view(np.int64))
+    parts = np.add.reduceat(rest, BLOCKS[: -(-len(rest) // int(BLOCKS[1]))]).tolist()
+    return Dyadic((total << (exponent - end)) + sum(int(math.ldexp(part, -end)) for part in parts), end)
 
 
 def sum_products(a: Floats, b: Floats) -> Dyadic:
