@@ -22,7 +22,7 @@ from assay.tasks.regression.digit_sums import (
     sum_products,
     sum_range,
 )
-from assay.tasks.regression.sums import base_columns, forecast_columns
+from assay.tasks.regression.sums import base_columns, forecast_columns, log_ratios
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,7 +86,7 @@ def sum_batch(
             if ratios:
                 sums |= _sum_ratios(y, e, spare)
             if logs:
-                sums |= _sum_logs(p, e, spare)
+                sums |= _sum_logs(y, p, e, spare)
             if own:
                 sums |= _sum_own({name: values[rows] for name, values in batch.items()}, level)
             total = {n: value + total[n] for n, value in sums.items() if n in total} if rows.start else sums
@@ -132,11 +132,9 @@ def _sum_ratios(y: Floats, e: Floats, spare: Floats) -> dict[str, Dyadic]:
     return sums | _sum_squares("rel", values, reach, spare[1:])
 
 
-def _sum_logs(p: Floats, e: Floats, spare: Floats) -> dict[str, Dyadic]:
-    """The sum of squared ln(1 + truth) - ln(1 + predicted), exact for small errors, and of its square."""
-    values = np.add(p, 1.0, out=spare[0, : len(e)])
-    np.divide(e, values, out=values)
-    np.log1p(values, out=values)
+def _sum_logs(y: Floats, p: Floats, e: Floats, spare: Floats) -> dict[str, Dyadic]:
+    """The sum of squared ln(1 + truth) - ln(1 + predicted), and of its square."""
+    values = log_ratios(y, p, e, spare[0, : len(e)])
     values *= values
     reach = find_range(values)
     if not math.isfinite(reach[1]):

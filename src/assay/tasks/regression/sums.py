@@ -136,6 +136,20 @@ def _mass_above(codes: Floats, mass: Floats) -> Floats:
     return np.asarray((behind + sizes / 2)[place], dtype=np.float64)
 
 
+def log_ratios(truth: Floats, predicted: Floats, error: Floats, out: Floats) -> Floats:
+    """ln(1 + truth) - ln(1 + predicted), which loses no digits of small errors nor of very large predictions.
+
+    >>> log_ratios(np.array([0.0]), np.array([1e18]), np.array([-1e18]), np.empty(1)).round(3).tolist()
+    [-41.447]
+    """
+    np.divide(error, np.add(predicted, 1.0, out=out), out=out)
+    low = np.flatnonzero(out < -0.5)  # noqa: PLR2004  from here the other way round is as good or better
+    out[low] = -error[low] / (1 + truth[low])
+    np.log1p(out, out=out)
+    out[low] *= -1
+    return out
+
+
 def own_columns(batch: Mapping[str, Floats], interval_level: float | None) -> dict[str, Floats]:
     """Quantities of each row whose means are measures: ratios, logarithms, quantiles, intervals.
 
@@ -151,8 +165,7 @@ def own_columns(batch: Mapping[str, Floats], interval_level: float | None) -> di
             columns["rel"] = error / truth
             columns["abs_rel"] = np.abs(columns["rel"])
         if min(least, float(predicted.min())) > -1:
-            logs = np.log1p(error / (1 + predicted))  # ln(1 + truth) - ln(1 + predicted), exact for small errors
-            columns["sq_log"] = logs * logs
+            columns["sq_log"] = log_ratios(truth, predicted, error, np.empty(len(truth))) ** 2
     if "rel" in columns and not np.isfinite(columns["abs_rel"].max()):
         del columns["rel"], columns["abs_rel"]
     if "sq_log" in columns and not np.isfinite(columns["sq_log"].max()):

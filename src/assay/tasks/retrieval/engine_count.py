@@ -72,12 +72,13 @@ def count_trec(path: str, separator: str, judgements: Judgements, limits: Limits
         f"read_csv({quote_literal(path)}, delim={quote_literal(separator)}, quote='', escape='', header=false, "
         f"auto_detect=false, columns={{{columns}}})"
     )
+    faults: tuple[type[Exception], ...] = (*malformed_input(), OSError)  # a stream tells every fault as OSError
     with told_as_ours(visible(path), "trec"):
         connection = connect([path], limits or Limits())
     try:
         select = f"SELECT query, document, coalesce(score, 'nan'::DOUBLE) AS score FROM {source}"  # noqa: S608
         return _count(connection, select, judgements, visible(path))
-    except (*malformed_input(), OSError) as error:  # a stream tells all faults as OSError
+    except faults as error:
         raise Irregular from error
     finally:
         release(connection)
@@ -92,7 +93,7 @@ def _count(connection: Connection, select: str, judgements: Judgements, where: s
     )
     for most in (BLOCK, math.inf):  # all rows at once only where those of a query are scattered
         count = RunCount(judgements, keys)
-        pieces = (Piece(*columns, 0) for columns in batches(connection.sql(query), text=True))
+        pieces = (Piece(*columns) for columns in batches(connection.sql(query), text=True))
         if all(count.add(block) for block in cut_blocks(pieces, most)):
             break
     _check_rows(connection, select, count, where=where)
@@ -114,7 +115,7 @@ class Piece(NamedTuple):
     score: NDArray[np.float64]
     name: NDArray[np.int64]
     texts: Texts
-    first: int
+    first: int = 0
     """The first of these rows among those of the texts."""
 
     def part(self, start: int, end: int) -> Piece:
