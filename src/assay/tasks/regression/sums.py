@@ -143,7 +143,7 @@ def log_ratios(truth: Floats, predicted: Floats, error: Floats, out: Floats) -> 
     [-41.447]
     """
     np.divide(error, np.add(predicted, 1.0, out=out), out=out)
-    low = np.flatnonzero(out < -0.5)  # noqa: PLR2004  from here the other way round is as good or better
+    low = np.flatnonzero(out < -0.9)  # noqa: PLR2004  from here on digits would be lost, but not the other way round
     out[low] = -error[low] / (1 + truth[low])
     np.log1p(out, out=out)
     out[low] *= -1
