@@ -6,14 +6,16 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from assay.core.values import Undefined
-from assay.tasks.regression.digit_sums import cut_digits, sum_exactly, sum_products
+from assay.tasks.regression.digit_sums import cut_range, find_range, sum_exactly, sum_products
+from assay.tasks.regression.row_totals import sum_batch
 from assay.tasks.regression.summary import view_of
-from assay.tasks.regression.sums import Errors
+from assay.tasks.regression.sums import Errors, log_ratios
 from assay.tasks.regression.tally import Residuals
 from tests.tasks.regression.residual_cases import TASK, count, draw_rows, estimate, held_rows
 
@@ -168,8 +170,6 @@ def test_every_value_lies_in_the_range_of_its_measure():
 
 def test_sums_do_not_depend_on_order_or_size_of_numbers():
     rng = np.random.default_rng(2)
-    from fractions import Fraction
-
     for scale in (1.0, 1e150, 1e-150):
         values = rng.normal(size=20_000) * scale * np.exp(5 * rng.normal(size=20_000))
         other = rng.normal(size=20_000)
@@ -180,8 +180,38 @@ def test_sums_do_not_depend_on_order_or_size_of_numbers():
         expected = sum(Fraction(a) * Fraction(b) for a, b in zip(values.tolist(), other.tolist(), strict=True))
         assert sum_products(values, other).fraction == expected
     wide = np.array([1e300, 1e-300, -1e300, 5e-324])
-    assert cut_digits(wide, 40) is None
+    assert cut_range(*find_range(wide), 40) is None
     assert sum_exactly(wide).fraction == Fraction(1e-300) + Fraction(5e-324)
+
+
+@pytest.mark.parametrize("shape", ["small predictions", "zero truth", "zeros in both", "wide", "negative", "far"])
+def test_sums_of_very_many_rows_are_exact(shape):
+    rng = np.random.default_rng(11)
+    truth = rng.gamma(2, size=9_000) * {"far": 1e-3, "wide": 1e200}.get(shape, 1.0) + (1e8 if shape == "far" else 0)
+    predicted = truth * np.exp(rng.normal(size=9_000)) - (0.1 if shape == "negative" else 0)
+    if shape == "wide":
+        truth[1], predicted[2] = 1e-90, 3e-80
+    predicted[:40] *= 1e-9 if shape == "small predictions" else 1
+    truth[:9] *= shape not in {"zero truth", "zeros in both"}
+    predicted[5:9] *= shape != "zeros in both"
+    error = truth - predicted
+    ends = tuple(float(value) for value in (truth.min(), truth.max(), error.min(), error.max()))
+    sums = sum_batch({"truth": truth, "predicted": predicted}, error, ends, None)
+    y, e = list(map(Fraction, truth.tolist())), list(map(Fraction, error.tolist()))
+    p = [a - b for a, b in zip(y, e, strict=True)]
+    expected = {"y": sum(y), "p": sum(p), "abs_e": sum(map(abs, e)), "abs_y": sum(map(abs, y))}
+    for name, a, b in (("yy", y, y), ("yp", y, p), ("pp", p, p)):
+        expected[name] = sum(first * second for first, second in zip(a, b, strict=True))
+    if truth.all():
+        ratio = error / truth
+        expected |= {"rel": sum(map(Fraction, ratio)), "abs_rel": sum(map(Fraction, np.abs(ratio)))}
+        expected |= {"rel*": sum(map(Fraction, np.abs(ratio) ** 2))} if shape != "wide" else {}
+    logs = log_ratios(truth, predicted, error, np.empty(9_000)) ** 2
+    assert np.abs(logs - (np.log1p(truth) - np.log1p(predicted)) ** 2).max() < 1e-9
+    expected |= {"sq_log": sum(map(Fraction, logs)), "sq_log*": sum(map(Fraction, logs * logs))}
+    for name, value in expected.items():
+        assert sums[name].fraction == value, name
+    assert ("rel" in sums) == bool(truth.all())
 
 
 def test_several_outputs_have_their_own_values_and_a_mean():

@@ -12,7 +12,8 @@ import pytest
 
 import assay
 from assay.assess.record.verification import verify
-from assay.tasks.retrieval import TASK
+from assay.tasks.retrieval import TASK, engine_count
+from assay.tasks.retrieval.engine_count import cut_blocks
 from assay.tasks.retrieval.estimates import listed_measures
 from assay.tasks.retrieval.figures import interpolated_precision
 from assay.tasks.retrieval.tally import Rankings
@@ -109,6 +110,36 @@ def test_the_order_of_rows_does_not_matter(tmp_path):
         path.write_text("".join(f"{q} Q0 {d} 1 {s!r} x\n" for q, d, s in mixed.itertuples(index=False)))
         tallies |= {assay.retrieval(truth, mixed).counts.digest(), assay.retrieval(truth, str(path)).counts.digest()}
     assert len(tallies) == 1
+
+
+@pytest.mark.parametrize("shape", ["by query", "scattered", "not judged between"])
+def test_blocks_of_queries_give_the_tally_of_all_rows(tmp_path, monkeypatch, shape):
+    truth, run = sample(7)
+    if shape == "not judged between":
+        run = {name: docs for q, own in run.items() for name, docs in ((q, own), (f"{q}x", {"d1": 1.0, "d2": 0.5}))}
+    expected = assay.retrieval(truth, run).counts.digest()
+    rows = pd.DataFrame(
+        [(q, d, s) for q, own in run.items() for d, s in own.items()], columns=["query", "document", "score"]
+    )
+    if shape == "scattered":
+        rows = rows.sample(frac=1, random_state=1)
+    rows.to_parquet(tmp_path / "run.parquet")
+    sizes = []
+
+    def cut_small(pieces, most):
+        small = (piece.part(a, min(a + 4, len(piece.code))) for piece in pieces for a in range(0, len(piece.code), 4))
+        for block in cut_blocks(small, most):
+            sizes.append(sum(len(piece.code) for piece in block))
+            yield block
+
+    monkeypatch.setattr(engine_count, "BLOCK", 20)
+    monkeypatch.setattr(engine_count, "cut_blocks", cut_small)
+    assert assay.retrieval(truth, str(tmp_path / "run.parquet")).counts.digest() == expected
+    assert len(sizes) > 2
+    assert (sizes[-1] == len(rows)) == (shape == "scattered")
+    pd.concat([rows, rows.iloc[-1:]]).to_parquet(tmp_path / "twice.parquet")
+    with pytest.raises(assay.RowsError, match="more than once under one query"):
+        assay.retrieval(truth, str(tmp_path / "twice.parquet"))
 
 
 def test_every_format_gives_the_same_tally(tmp_path):

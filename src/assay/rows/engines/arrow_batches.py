@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _NAME: Final = b"arrow_array_stream"
 _TYPES: Final = {b"g": "=f8", b"c": "=i1", b"s": "=i2", b"i": "=i4", b"l": "=i8"}
 """Formats of the interface that are handed over as numbers; bits are not."""
+_TEXT: Final = {b"u": "text"}
 
 
 class _Schema(ctypes.Structure):
@@ -68,12 +70,12 @@ _Stream._fields_ = [
 ]
 
 
-def batches(relation: Any) -> Iterator[tuple[NDArray[Any], ...]]:  # noqa: ANN401  whatever gives a stream
-    """The columns of each batch; a batch lives as long as any of its arrays."""
+def batches(relation: Any, *, text: bool = False) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401  what gives a stream
+    """The columns of each batch, arrays of numbers or also texts; a batch lives as long as any of its columns."""
     capsule = relation.__arrow_c_stream__()
     stream = _stream(capsule)
     try:
-        types = _formats(stream, _TYPES)
+        types = _formats(stream, _TYPES | _TEXT if text else _TYPES)
         while (batch := _Batch.next(stream)) is not None:
             if len(batch):
                 yield tuple(batch.column(place, kind) for place, kind in enumerate(types))
@@ -115,6 +117,28 @@ def _strange(*, found: str) -> EngineError:
     )
 
 
+class Texts:
+    """A column of text in the engine's memory, of which some rows are read."""
+
+    def __init__(self, ends: NDArray[np.int32], address: int | None) -> None:
+        self._ends, self._address = ends, address or 0
+        self._first = int(ends[0])
+
+    @cached_property
+    def _bytes(self) -> bytes:
+        return ctypes.string_at(self._address + self._first, int(self._ends[-1]) - self._first)
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self._ends) - 1
+
+    def read(self, rows: NDArray[np.intp]) -> list[str]:
+        """The texts of some rows."""
+        text, ends = self._bytes, self._ends - self._first
+        pairs = zip(ends[rows].tolist(), ends[rows + 1].tolist(), strict=True)
+        return [text[start:end].decode() for start, end in pairs]
+
+
 class _Batch:
     """Some rows in the engine's memory, given back when nobody holds them any more."""
 
@@ -131,14 +155,19 @@ class _Batch:
     def __len__(self) -> int:
         return int(self._array.length)
 
-    def column(self, place: int, kind: str) -> NDArray[Any]:
+    def column(self, place: int, kind: str) -> Any:  # noqa: ANN401  an array or texts
         """The values of a column, none of them missing."""
         child = self._array.children[place].contents
         if child.null_count and child.buffers[0] and not self._complete(child):
             raise _strange(found="a missing value")
         first = self._array.offset + child.offset
+        if kind == "text":
+            return Texts(self._memory(child.buffers[1], "=i4", first, len(self) + 1), child.buffers[2])
+        return self._memory(child.buffers[1], kind, first, len(self))
+
+    def _memory(self, address: int, kind: str, first: int, rows: int) -> NDArray[Any]:
         size = np.dtype(kind).itemsize
-        memory = (ctypes.c_char * (len(self) * size)).from_address(child.buffers[1] + first * size)
+        memory = (ctypes.c_char * (rows * size)).from_address(address + first * size)
         setattr(memory, "batch", self)  # noqa: B010  the array holds its memory, and the memory the batch
         return np.frombuffer(memoryview(memory), dtype=kind)
 

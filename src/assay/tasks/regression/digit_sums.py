@@ -2,14 +2,16 @@
 """Sums of doubles, and of products of doubles, without any rounding: the same in any order and on any engine.
 
 A double is cut into digits of a few bits on a common grid. Sums of digits and of products of digits are whole numbers
-that float64 holds exactly, so NumPy and BLAS add them in any order; Python integers put the digits together again.
+that float64 or int64 hold exactly, so they are added in any order; Python integers put the digits together again.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
@@ -19,17 +21,21 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-CHUNK: Final = 1 << 13
-"""Rows of a step: they stay in the cache of a processor, and are too few for OpenBLAS to start threads of its own."""
-SUM_BITS: Final = 40
-"""Bits of a digit that is only added: 2**39 times 2**13 rows stays below 2**53."""
+CHUNK: Final = 1 << 15
+"""Rows of a step: they stay in the cache of a processor, and are enough to make calls of NumPy cheap."""
+DOT: Final = 1 << 13
+"""Rows of one product of BLAS: too few for OpenBLAS to start threads of its own."""
+SUM_BITS: Final = 41
+"""Bits of values that float64 adds, a block at a time: 2**41 times 2**12 rows is 2**53."""
+FOLD_BITS: Final = 47
+"""Bits of a digit that int64 adds: 2**47 times 2**15 rows stays below 2**63."""
 PRODUCT_BITS: Final = 21
 """Bits of a digit that is multiplied: (2**20)**2 times 2**13 rows is 2**53, which float64 still holds."""
 WIDEST: Final = 900
 """Powers of two between the largest and the smallest value of a step, above which Python integers add."""
-SAFE_SHIFT: Final = 1000
-GRAM_ROWS: Final = 12
-"""Rows of digits up to which one matrix product gives all products."""
+SAFE_SHIFT: Final = 900
+BLOCKS: Final = np.arange(0, CHUNK, 1 << 12)
+"""Where the blocks begin that float64 adds."""
 SIGNIFICAND: Final = 53
 
 
@@ -83,9 +89,8 @@ class Dyadic(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """How some values are cut into digits, highest first."""
+    """How values are cut into digits, highest first."""
 
-    values: Floats
     shift: int
     """The power of two by which the highest digit is found."""
     size: int
@@ -97,11 +102,9 @@ class Cut(NamedTuple):
         """The power of two of the lowest digit."""
         return -self.shift - self.bits * (self.size - 1)
 
-    def fill(self, rows: Floats) -> None:
+    def fill(self, values: Floats, rows: Floats) -> None:
         """Write the digits, one row each."""
-        if not self.size:
-            return
-        grid, rest = 2.0**self.bits, np.multiply(self.values, 2.0**self.shift, out=rows[-1])
+        grid, rest = 2.0**self.bits, np.multiply(values, 2.0**self.shift, out=rows[-1])
         for row in rows[:-1]:
             np.rint(rest, out=row)
             rest -= row
@@ -109,56 +112,98 @@ class Cut(NamedTuple):
 
 
 class DigitSums:
-    """Sums over rows of digits, and of products of any two of them, from one matrix product."""
+    """Sums of columns and of products of any two, step by step, on one grid for each column."""
 
-    def __init__(self, plain: Sequence[Floats | float], cuts: Sequence[Cut]) -> None:
-        """Multiply all rows with each other: rows of -1, 0 and 1 first, then the digits of each cut."""
-        self.cuts, self.starts = cuts, [len(plain)]
+    def __init__(self, cuts: Sequence[Cut], rows: int) -> None:
+        self.cuts, self.starts = cuts, [0]
         for cut in cuts:
             self.starts.append(self.starts[-1] + cut.size)
-        stack = np.empty((self.starts[-1], len(cuts[0].values)))
-        for place, row in enumerate(plain):
-            stack[place] = row
-        for place, cut in enumerate(cuts):
-            cut.fill(stack[self.starts[place] : self.starts[place + 1]])
-        if len(stack) <= GRAM_ROWS:
-            self.products = (stack @ stack.T).tolist()
-        else:  # OpenBLAS would start threads of its own, which wait for each other
-            self.products = [[float(first @ second) for second in stack] for first in stack]
+        size = self.starts[-1]
+        self.stack = DESK.lend("digits", size, min(CHUNK, rows))
+        self.pairs = {pair: i for i, pair in enumerate(combinations_with_replacement(range(size), 2), start=size)}
+        self.parts = np.empty((size + len(self.pairs), CHUNK // DOT))
+        self.sums = np.zeros(len(self.parts), dtype=np.int64)
+        """Those of the digits, then those of the products of pairs of them."""
 
-    def sum(self, place: int, times: int = 0) -> Dyadic:
-        """The sum of a cut, each value times that of a plain row."""
+    def add(self, columns: Sequence[Floats]) -> None:
+        """Add the rows of a step."""
+        rows = len(columns[0])
+        stack = self.stack[:, :rows]
+        for place, (cut, column) in enumerate(zip(self.cuts, columns, strict=True)):
+            cut.fill(column, stack[self.starts[place] : self.starts[place + 1]])
+        digits = stack.reshape(len(stack), -1, min(rows, DOT))
+        parts = self.parts[:, : digits.shape[1]]
+        np.add.reduce(digits, axis=2, out=parts[: len(stack)])
+        for place, row in enumerate(digits):
+            first = self.pairs[place, place]
+            np.vecdot(digits[place:], row, out=parts[first : first + len(stack) - place])
+        self.sums += parts.astype(np.int64).sum(axis=1)
+
+    def sum(self, place: int) -> Dyadic:
+        """The sum of a column."""
         cut, total = self.cuts[place], 0
-        for value in self.products[times][self.starts[place] : self.starts[place + 1]]:
-            total = (total << cut.bits) + int(value)
+        for value in self.sums[self.starts[place] : self.starts[place + 1]].tolist():
+            total = (total << cut.bits) + value
         return Dyadic(total, cut.low)
 
     def sum_products(self, first: int, second: int) -> Dyadic:
-        """The sum of the products of two cuts."""
+        """The sum of the products of two columns."""
         a, b, total = self.cuts[first], self.cuts[second], 0
-        columns = slice(self.starts[second], self.starts[second + 1])
-        for row in self.products[self.starts[first] : self.starts[first + 1]]:
-            inner = 0
-            for value in row[columns]:
-                inner = (inner << b.bits) + int(value)
-            total = (total << a.bits) + inner
+        for place in range(a.size):
+            for other in range(b.size):
+                row, column = sorted((self.starts[first] + place, self.starts[second] + other))
+                shift = a.bits * (a.size - 1 - place) + b.bits * (b.size - 1 - other)
+                total += int(self.sums[self.pairs[row, column]]) << shift
         return Dyadic(total, a.low + b.low)
 
 
-def cut_digits(values: Floats, bits: int) -> Cut | None:
-    """How to cut at most `CHUNK` finite doubles into digits; None where these would be too many."""
-    smallest, largest = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
-    if smallest <= 0:
-        sizes = np.abs(values)
-        smallest, largest = float(sizes.min(initial=largest)), max(-smallest, largest)
-        if not largest:
-            return Cut(values, 0, 0, bits)
-        smallest = smallest or float(sizes[sizes > 0].min())
+class _Desk(threading.local):
+    """Memory of one thread to work in: fresh memory for every batch would cost as much as the work."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, NDArray[np.float64]] = {}
+
+    def lend(self, use: str, rows: int, size: int) -> Floats:
+        """Rows for a use; what they held for it before is gone."""
+        if use not in self.arrays or self.arrays[use].size < rows * size:
+            self.arrays[use] = np.empty(rows * size)
+        return self.arrays[use][: rows * size].reshape(rows, size)
+
+
+DESK: Final = _Desk()
+
+
+def steps(rows: int) -> Iterator[slice]:
+    """Parts of at most `CHUNK` rows, of which `DOT` is a divisor, and a last one of fewer than `DOT`.
+
+    >>> [(part.start, part.stop) for part in steps(42_000)]
+    [(0, 32768), (32768, 40960), (40960, 42000)]
+    """
+    whole = rows - rows % DOT
+    for start in range(0, whole, CHUNK):
+        yield slice(start, min(start + CHUNK, whole))
+    if whole < rows:
+        yield slice(whole, rows)
+
+
+def cut_range(smallest: float, largest: float, bits: int) -> Cut | None:
+    """How to cut multiples of the last bit of the smallest size, up to the largest; None where digits are too many."""
     top, end = math.frexp(largest)[1], math.frexp(smallest)[1] - SIGNIFICAND
     shift = bits - 1 - top
     if top - end > WIDEST or abs(shift) > SAFE_SHIFT:
         return None
-    return Cut(values, shift, 1 + max(0, -(-(-shift - end) // bits)), bits)
+    return Cut(shift, 1 + max(0, -(-(-shift - end) // bits)), bits)
+
+
+def find_range(values: Floats) -> tuple[float, float]:
+    """The smallest size above 0, and the largest; 0 for both where all values are 0."""
+    smallest, largest = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+    if smallest <= 0:
+        sizes = np.abs(values)
+        smallest, largest = float(sizes.min(initial=largest)), max(-smallest, largest)
+        if largest and not smallest:
+            smallest = float(sizes[sizes > 0].min())
+    return smallest, largest
 
 
 def sum_exactly(values: Floats) -> Dyadic:
@@ -167,12 +212,38 @@ def sum_exactly(values: Floats) -> Dyadic:
     >>> float(sum_exactly(np.array([1e100, 1.0, -1e100])).fraction)
     1.0
     """
-    total = Dyadic()
-    for start in range(0, len(values), CHUNK):
-        part = values[start : start + CHUNK]
-        cut = cut_digits(part, SUM_BITS)
-        total += _sum_fractions(map(Fraction, part.tolist())) if cut is None else DigitSums([1.0], [cut]).sum(0)
+    total, spare = Dyadic(), np.empty((2, min(CHUNK, len(values))))
+    for rows in steps(len(values)):
+        total += sum_range(values[rows], find_range(values[rows]), spare)
     return total
+
+
+def sum_range(values: Floats, reach: tuple[float, float], spare: Floats) -> Dyadic:
+    """The sum of at most `CHUNK` doubles of known range, with two spare rows to work in.
+
+    A constant added to a value pushes what is below its last bit out of the significand; the significands are added
+    as whole numbers, and what was pushed out is treated likewise until float64 adds it exactly.
+    """
+    smallest, largest = reach
+    if not largest:
+        return Dyadic()
+    top, end = math.frexp(largest)[1], math.frexp(smallest)[1] - SIGNIFICAND
+    if top - end > WIDEST or not -SAFE_SHIFT < top < SAFE_SHIFT:
+        return _sum_fractions(map(Fraction, values.tolist()))
+    total, exponent, rest = 0, top, values
+    high, low = spare[:, : len(values)]
+    while top - end > SUM_BITS:
+        unit = max(top - FOLD_BITS, end)
+        constant = 1.5 * 2.0 ** (unit + SIGNIFICAND - 1)
+        bits = ((unit + SIGNIFICAND - 1 + 1023) << 52) | (1 << 51)  # of the constant as int64
+        np.add(rest, constant, out=high)
+        whole = int(np.add.reduce(high.view(np.int64))) - len(values) * bits
+        whole = (whole + (1 << 63)) % (1 << 64) - (1 << 63)  # int64 wraps around, and back
+        total, exponent = (total << (exponent - unit)) + whole, unit
+        high -= constant
+        rest, top = np.subtract(rest, high, out=low), unit - 1
+    parts = np.add.reduceat(rest, BLOCKS[: -(-len(rest) // int(BLOCKS[1]))]).tolist()
+    return Dyadic((total << (exponent - end)) + sum(int(math.ldexp(part, -end)) for part in parts), end)
 
 
 def sum_products(a: Floats, b: Floats) -> Dyadic:
@@ -182,14 +253,16 @@ def sum_products(a: Floats, b: Floats) -> Dyadic:
     9999999900000000.0
     """
     total = Dyadic()
-    for start in range(0, len(a), CHUNK):
-        first, second = a[start : start + CHUNK], b[start : start + CHUNK]
-        cuts = cut_digits(first, PRODUCT_BITS), cut_digits(second, PRODUCT_BITS)
-        if cuts[0] is None or cuts[1] is None:
+    for rows in steps(len(a)):
+        first, second = a[rows], b[rows]
+        cuts = [cut_range(*find_range(column), PRODUCT_BITS) for column in (first, second)]
+        if None in cuts:
             pairs = zip(first.tolist(), second.tolist(), strict=True)
             total += _sum_fractions(Fraction(x) * Fraction(y) for x, y in pairs)
         else:
-            total += DigitSums([], [cuts[0], cuts[1]]).sum_products(0, 1)
+            sums = DigitSums(cast("list[Cut]", cuts), len(first))
+            sums.add((first, second))
+            total += sums.sum_products(0, 1)
     return total
 
 

@@ -7,14 +7,14 @@ into bins of one power of two. A grid that meets a wider one becomes as coarse a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.tasks.regression.digit_sums import CHUNK
+from assay.tasks.regression.digit_sums import CHUNK, DESK, steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,33 +53,12 @@ class ErrorHistogram:
     """The code of the largest absolute error."""
     counts: Counts
 
-    @classmethod
-    def of(cls, error: Floats) -> ErrorHistogram:
-        """Count some errors."""
-        top = largest_code(error, FINE_BITS)
-        end = top | ((1 << FINE_BITS) - 1)  # of the power of two, so that few tables do
-        size = FINE_CODES + (1 << FINE_BITS)
-        table = place_table(end, size, FINE_BITS)
-        places = fill_places(lambda part: table[leading_bits(error[part], FINE_BITS)], len(error))
-        sides = np.bincount(places, minlength=2 * size + 1)
-        low, high = size - (size - FINE_CODES + top - end), size + (size - FINE_CODES + top - end) + 1
-        counts = np.concatenate(
-            [sides[low - FINE_CODES : low], [sides[low:high].sum()], sides[high : high + FINE_CODES]]
-        )
-        return cls(top=top, counts=counts)
-
     def __add__(self, other: ErrorHistogram) -> ErrorHistogram:
         """Both together, on the bins of the larger error."""
-        top = max(self.top, other.top)
-        return ErrorHistogram(top=top, counts=self._coarsened(top) + other._coarsened(top))
-
-    def _coarsened(self, top: int) -> Counts:
-        if top == self.top:
-            return self.counts
-        return np.bincount(
-            move_places(np.arange(len(self.counts)), top - self.top, FINE_CODES),
-            weights=self.counts, minlength=len(self.counts),
-        ).astype(np.int64)  # fmt: skip
+        top, counts = max(self.top, other.top), np.zeros_like(self.counts)
+        for part in (self, other):
+            add_lower(counts, part.counts, top - part.top, FINE_CODES)
+        return ErrorHistogram(top=top, counts=counts)
 
     def edges(self) -> tuple[Floats, Floats]:
         """Where each bin begins and ends."""
@@ -98,30 +77,22 @@ class ErrorHistogram:
         return cls(top=content["top"], counts=counts)
 
 
-def largest_code(values: Floats, bits: int) -> int:
-    """The code of the largest absolute value."""
-    return int(error_codes(np.array([max(-float(values.min()), float(values.max()))]), bits)[0])
-
-
-def leading_bits(values: Floats, bits: int) -> Counts:
-    """Sign, exponent and some bits of the significand of each double, as a place from the front or the end."""
-    return np.asarray(values.view(np.int64) >> (FRACTION_BITS - bits), dtype=np.int64)
-
-
 @lru_cache(maxsize=16)
-def place_table(top: int, size: int, bits: int) -> Counts:
-    """The bin of every double by its leading bits: the middle one for values near 0."""
+def place_table(top: int, size: int, bits: int, times: int = 1) -> Counts:
+    """The bin of every double by its leading bits, times a number: the middle one for values near 0."""
     steps = np.maximum(np.arange(EXPONENTS << bits) - (top - size), 0)
-    return np.concatenate([size + steps, size - steps])
+    return np.concatenate([size + steps, size - steps]) * times
 
 
-def fill_places(place: Callable[[slice], Counts], size: int) -> Counts:
-    """Bins of many rows, found a step at a time that stays in the cache of a processor."""
-    places = np.empty(size, dtype=np.int64)
-    for start in range(0, size, CHUNK):
-        part = slice(start, min(start + CHUNK, size))
-        places[part] = place(part)
-    return places
+def add_lower(target: Counts, counts: Counts, by: int, size: int) -> None:
+    """Add counts whose bins, along the last axis, end some codes below those of the target."""
+    by = min(by, size)
+    if not by:
+        target += counts
+        return
+    target[..., size + 1 : 2 * size + 1 - by] += counts[..., size + 1 + by :]
+    target[..., by:size] += counts[..., : size - by]
+    target[..., size] += counts[..., size - by : size + by + 1].sum(axis=-1)
 
 
 def move_places(places: Counts, by: int, size: int) -> Counts:
@@ -173,9 +144,19 @@ class TruthAxis:
 
     def places(self, truth: Floats) -> Counts:
         """The bin of each value."""
+        places = np.empty((2, len(truth)), dtype=np.int64)
+        self.fill_rows(truth, *places)
+        return np.asarray(places[1] // WIDTH, dtype=np.int64)
+
+    def fill_rows(self, truth: Floats, code: Counts, rows: Counts) -> None:
+        """Write the bin of each value, times the bins of error."""
         if self.shift is None:
-            return place_table(self.first, TRUTH_CODES, TRUTH_BITS)[leading_bits(truth, TRUTH_BITS)]
-        return (np.abs(truth) * 2.0**-self.shift).astype(np.int64) - self.first
+            np.right_shift(truth.view(np.uint64), FRACTION_BITS - TRUTH_BITS, out=code.view(np.uint64))
+            np.take(place_table(self.first, TRUTH_CODES, TRUTH_BITS, WIDTH), code, out=rows, mode="clip")
+        else:
+            rows[:] = np.abs(truth) * 2.0**-self.shift
+            rows -= self.first
+            rows *= WIDTH
 
     def move(self, places: Counts, to: TruthAxis) -> Counts:
         """Bins of this axis as bins of a coarser one."""
@@ -207,21 +188,6 @@ class ErrorGrid:
     """Bins of truth, from the first to the last occupied one, by bins of error."""
 
     @classmethod
-    def of(cls, truth: Floats, error: Floats, low: float, high: float) -> ErrorGrid:
-        """Count some rows whose truth lies between two ends."""
-        axis, top = TruthAxis.of(low, high), largest_code(error, COARSE_BITS)
-        start, end = (int(place) for place in np.sort(axis.places(np.array([low, high]))))
-
-        columns = place_table(top, COARSE_CODES, COARSE_BITS)
-
-        def place(part: slice) -> Counts:
-            rows = (axis.places(truth[part]) - start) * WIDTH
-            return rows + columns[leading_bits(error[part], COARSE_BITS)]
-
-        flat = np.bincount(fill_places(place, len(truth)), minlength=(end - start + 1) * WIDTH)
-        return cls(axis=axis, top=top, start=start, counts=flat.reshape(-1, WIDTH))
-
-    @classmethod
     def _count(
         cls, axis: TruthAxis, top: int, rows: Counts, columns: Counts, counts: Counts | None = None
     ) -> ErrorGrid:
@@ -232,19 +198,25 @@ class ErrorGrid:
     def merge(self, other: ErrorGrid, low: float, high: float) -> ErrorGrid:
         """Both together, over the range of truth of both."""
         top, axis = max(self.top, other.top), TruthAxis.of(low, high)
-        a, b = self._widened(axis, top), other._widened(axis, top)
+        a, b = self._moved(axis), other._moved(axis)
         start = min(a.start, b.start)
         counts = np.zeros((max(a.start + len(a.counts), b.start + len(b.counts)) - start, WIDTH), dtype=np.int64)
         for part in (a, b):
-            counts[part.start - start : part.start - start + len(part.counts)] += part.counts
+            rows = counts[part.start - start : part.start - start + len(part.counts)]
+            add_lower(rows, part.counts, top - part.top, COARSE_CODES)
         return ErrorGrid(axis=axis, top=top, start=start, counts=counts)
 
-    def _widened(self, axis: TruthAxis, top: int) -> ErrorGrid:
-        if (axis, top) == (self.axis, self.top):
+    def _moved(self, axis: TruthAxis) -> ErrorGrid:
+        """The same by bins of a coarser axis of truth."""
+        if axis == self.axis:
             return self
+        if axis.shift == self.axis.shift:  # most often all rows keep their distances
+            first, last = self.axis.move(np.array([self.start, self.start + len(self.counts) - 1]), axis).tolist()
+            if last - first == len(self.counts) - 1:
+                return ErrorGrid(axis=axis, top=self.top, start=first, counts=self.counts)
         rows, columns = np.nonzero(self.counts)
-        moved = self.axis.move(rows + self.start, axis), move_places(columns, top - self.top, COARSE_CODES)
-        return self._count(axis, top, *moved, self.counts[rows, columns])
+        moved = self.axis.move(rows + self.start, axis)
+        return self._count(axis, self.top, moved, columns, self.counts[rows, columns])
 
     def by_truth(self) -> tuple[Floats, Floats, Counts]:
         """Where each bin of truth begins and ends, and its rows, from small to large."""
@@ -279,3 +251,35 @@ class ErrorGrid:
         places = np.cumsum(content["cells"])
         counts = np.array(content["counts"], dtype=np.int64)
         return cls._count(axis, content["top"], places // WIDTH + content["start"], places % WIDTH, counts)
+
+
+def count_bins(
+    truth: Floats, error: Floats, ends: tuple[float, float, float, float]
+) -> tuple[ErrorHistogram, ErrorGrid]:
+    """Count rows by error, and by truth and error; `ends` are the smallest and largest truth and error."""
+    axis, largest = TruthAxis.of(*ends[:2]), np.array([max(-ends[2], ends[3])])
+    top, coarse_top = (int(error_codes(largest, bits)[0]) for bits in (FINE_BITS, COARSE_BITS))
+    start, end = (int(place) for place in np.sort(axis.places(np.array(ends[:2]))))
+    octave = top | ((1 << FINE_BITS) - 1)  # the end of a power of two, so that few tables do
+    size = FINE_CODES + (1 << FINE_BITS)
+    fine_table = place_table(octave, size, FINE_BITS)
+    columns = place_table(coarse_top, COARSE_CODES, COARSE_BITS) - start * WIDTH
+    fine, cells = DESK.lend("bins", 2, len(error)).view(np.int64)
+    codes, column = DESK.lend("codes", 2, min(CHUNK, len(error))).view(np.int64)
+    for part in steps(len(error)):
+        code, place = codes[: part.stop - part.start], column[: part.stop - part.start]
+        np.right_shift(error[part].view(np.uint64), FRACTION_BITS - FINE_BITS, out=code.view(np.uint64))
+        np.take(fine_table, code, out=fine[part], mode="clip")
+        code >>= FINE_BITS - COARSE_BITS
+        np.take(columns, code, out=place, mode="clip")
+        axis.fill_rows(truth[part], code, cells[part])
+        cells[part] += place
+    sides = np.bincount(fine, minlength=2 * size + 1)
+    reach = (1 << FINE_BITS) + top - octave
+    middle = sides[size - reach : size + reach + 1].sum()
+    outer = sides[size - reach - FINE_CODES : size - reach], sides[size + reach + 1 : size + reach + 1 + FINE_CODES]
+    flat = np.bincount(cells, minlength=(end - start + 1) * WIDTH)
+    return (
+        ErrorHistogram(top=top, counts=np.concatenate([outer[0], [middle], outer[1]])),
+        ErrorGrid(axis=axis, top=coarse_top, start=start, counts=flat.reshape(-1, WIDTH)),
+    )

@@ -330,7 +330,7 @@ def count_models(
 
 def build_table(names: tuple[str, ...], batch: Mapping[str, NDArray[Any]], parts: Sequence[str]) -> RowTable:
     """The columns of a batch, checked."""
-    values = np.array([batch[name] for name in names], dtype=np.float64)
+    values = tuple(np.asarray(batch[name], dtype=np.float64) for name in names)
     check_size(names, values)
     units = None if UNIT not in batch else tuple(str(unit) for unit in batch[UNIT].tolist())
     table = RowTable(names=names, values=values, units=units)
@@ -341,7 +341,7 @@ def build_table(names: tuple[str, ...], batch: Mapping[str, NDArray[Any]], parts
     return table
 
 
-def check_size(names: Sequence[str], values: Floats) -> None:
+def check_size(names: Sequence[str], values: Sequence[Floats]) -> None:
     """Raise where a difference of two values could overflow."""
     for name, column in zip(names, values, strict=True):
         if len(column) and max(-column.min(), column.max()) > LARGEST:

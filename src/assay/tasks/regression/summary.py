@@ -8,20 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.tasks.regression.digit_sums import CHUNK, Dyadic
-from assay.tasks.regression.grid import ErrorGrid, ErrorHistogram
+from assay.tasks.regression.digit_sums import DESK, Dyadic
+from assay.tasks.regression.grid import ErrorGrid, ErrorHistogram, count_bins
+from assay.tasks.regression.row_totals import STEP, sum_batch
 from assay.tasks.regression.sums import (
     base_columns,
     central_moments,
-    exact_sums,
-    own_columns,
     rank_correlation,
     row_sums,
-    sum_with_squares,
 )
 from assay.tasks.regression.views import RowView, View, exact_totals, leave_one_out
 
@@ -32,9 +30,6 @@ if TYPE_CHECKING:
     from assay.tasks.regression.unit_moments import UnitMoments
 
     Floats = NDArray[np.float64]
-
-STEP: Final = 1 << 18
-"""Rows that are counted on the grids at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -70,12 +65,14 @@ class Summary:
     @classmethod
     def _of_part(cls, batch: Mapping[str, Floats], interval_level: float | None) -> Summary:
         truth, predicted = batch["truth"], batch["predicted"]
-        error = truth - predicted
+        error = np.subtract(truth, predicted, out=DESK.lend("error", 1, len(truth))[0])
         ends = (float(truth.min()), float(truth.max()), float(error.min()), float(error.max()))
+        histogram, grid = count_bins(truth, error, ends)
         return cls(
-            rows=len(truth), sums=_sum_part(batch, interval_level), zeros=len(truth) - int(np.count_nonzero(truth)),
+            rows=len(truth), sums=sum_batch(batch, error, ends, interval_level),
+            zeros=0 if ends[0] > 0 else len(truth) - int(np.count_nonzero(truth)),
             below=int(((truth <= -1) | (predicted <= -1)).sum()) if min(ends[0], predicted.min()) <= -1 else 0,
-            ends=ends, histogram=ErrorHistogram.of(error), grid=ErrorGrid.of(truth, error, ends[0], ends[1]),
+            ends=ends, histogram=histogram, grid=grid,
         )  # fmt: skip
 
     def __add__(self, other: Summary) -> Summary:
@@ -106,21 +103,6 @@ class Summary:
             sums={name: Dyadic.from_json(value) for name, value in content["sums"].items()},
             histogram=ErrorHistogram.from_json(content["histogram"]), grid=ErrorGrid.from_json(content["grid"]),
         )  # fmt: skip
-
-
-def _sum_part(batch: Mapping[str, Floats], interval_level: float | None) -> dict[str, Dyadic]:
-    """Exact sums, a step at a time that stays in the cache of a processor."""
-    total: dict[str, Dyadic] = {}
-    for start in range(0, len(batch["truth"]), CHUNK):
-        part = {name: values[start : start + CHUNK] for name, values in batch.items()}
-        sums, means = exact_sums(part["truth"], part["predicted"]), own_columns(part, interval_level)
-        if "reference" in part:
-            means |= base_columns(part["truth"], part["reference"])
-        for name, values in means.items():
-            if name != "abs_rel":  # comes with rel
-                sums |= sum_with_squares(name, values)
-        total = {name: value + total[name] for name, value in sums.items() if name in total} if start else sums
-    return total
 
 
 class SummaryView(View):

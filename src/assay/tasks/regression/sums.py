@@ -12,15 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from assay.core.registry import Declared, Registry
-from assay.tasks.regression.digit_sums import (
-    CHUNK,
-    PRODUCT_BITS,
-    DigitSums,
-    Dyadic,
-    cut_digits,
-    sum_exactly,
-    sum_products,
-)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -145,6 +136,20 @@ def _mass_above(codes: Floats, mass: Floats) -> Floats:
     return np.asarray((behind + sizes / 2)[place], dtype=np.float64)
 
 
+def log_ratios(truth: Floats, predicted: Floats, error: Floats, out: Floats) -> Floats:
+    """ln(1 + truth) - ln(1 + predicted), which loses no digits of small errors nor of very large predictions.
+
+    >>> log_ratios(np.array([0.0]), np.array([1e18]), np.array([-1e18]), np.empty(1)).round(3).tolist()
+    [-41.447]
+    """
+    np.divide(error, np.add(predicted, 1.0, out=out), out=out)
+    low = np.flatnonzero(out < -0.9)  # noqa: PLR2004  from here on digits would be lost, but not the other way round
+    out[low] = -error[low] / (1 + truth[low])
+    np.log1p(out, out=out)
+    out[low] *= -1
+    return out
+
+
 def own_columns(batch: Mapping[str, Floats], interval_level: float | None) -> dict[str, Floats]:
     """Quantities of each row whose means are measures: ratios, logarithms, quantiles, intervals.
 
@@ -160,12 +165,18 @@ def own_columns(batch: Mapping[str, Floats], interval_level: float | None) -> di
             columns["rel"] = error / truth
             columns["abs_rel"] = np.abs(columns["rel"])
         if min(least, float(predicted.min())) > -1:
-            logs = np.log1p(error / (1 + predicted))  # ln(1 + truth) - ln(1 + predicted), exact for small errors
-            columns["sq_log"] = logs * logs
+            columns["sq_log"] = log_ratios(truth, predicted, error, np.empty(len(truth))) ** 2
     if "rel" in columns and not np.isfinite(columns["abs_rel"].max()):
         del columns["rel"], columns["abs_rel"]
     if "sq_log" in columns and not np.isfinite(columns["sq_log"].max()):
         del columns["sq_log"]
+    return columns | forecast_columns(batch, interval_level)
+
+
+def forecast_columns(batch: Mapping[str, Floats], interval_level: float | None) -> dict[str, Floats]:
+    """Quantities of each row that judge predicted quantiles, intervals and a reference."""
+    truth = batch["truth"]
+    columns: dict[str, Floats] = {}
     for name, values in batch.items():
         if name.startswith("quantile "):
             level = float(name.removeprefix("quantile "))
@@ -195,39 +206,3 @@ def base_columns(truth: Floats, baseline: Floats) -> dict[str, Floats]:
         return {
             "base_n": known.astype(np.float64), "base_abs": np.abs(apart), "base_sq": apart * apart, "base_rel": ratio
         }  # fmt: skip
-
-
-def exact_sums(truth: Floats, predicted: Floats, signs: Floats | None = None) -> dict[str, Dyadic]:
-    """Sums of truth and prediction, of their products, and of absolute errors, without rounding.
-
-    `signs` are those of the errors, where they are known.
-    """
-    names = ("y", "p", "yy", "yp", "pp", "abs_e", "abs_y")
-    total = dict.fromkeys(names, Dyadic())
-    for start in range(0, len(truth), CHUNK):
-        y, p = truth[start : start + CHUNK], predicted[start : start + CHUNK]
-        sign = np.sign(y - p) if signs is None else signs[start : start + CHUNK]
-        first, second = cut_digits(y, PRODUCT_BITS), cut_digits(p, PRODUCT_BITS)
-        if first is None or second is None:
-            apart = sum_exactly(y * sign) + sum_exactly(-p * sign)
-            parts = [sum_exactly(y), sum_exactly(p), sum_products(y, y), sum_products(y, p), sum_products(p, p), apart]
-        else:
-            sums = DigitSums([1.0, sign], [first, second])
-            parts = [sums.sum(0), sums.sum(1), *(sums.sum_products(*pair) for pair in ((0, 0), (0, 1), (1, 1)))]
-            parts.append(sums.sum(0, times=1) - sums.sum(1, times=1))
-        parts.append(parts[0] if y.min() >= 0 else sum_exactly(np.abs(y)))
-        for name, part in zip(names, parts, strict=True):
-            total[name] += part
-    return total
-
-
-def sum_with_squares(name: str, values: Floats) -> dict[str, Dyadic]:
-    """The sum of at most `CHUNK` values and, with a star, of their squares; of ratios also that of their sizes."""
-    cut = cut_digits(values, PRODUCT_BITS)
-    sums: dict[str, Dyadic] = {}
-    if cut is None:
-        sums = {name: sum_exactly(values), f"{name}*": sum_products(values, values)}
-        return sums | ({"abs_rel": sum_exactly(np.abs(values))} if name == "rel" else {})
-    gram = DigitSums([1.0, np.sign(values)] if name == "rel" else [1.0], [cut])
-    sums = {name: gram.sum(0), f"{name}*": gram.sum_products(0, 0)}
-    return sums | ({"abs_rel": gram.sum(0, times=1)} if name == "rel" else {})

@@ -36,8 +36,8 @@ class RowTable:
     """Columns of numbers and, where units are named, the unit of each row."""
 
     names: tuple[str, ...]
-    values: Floats
-    """Columns by rows."""
+    values: Floats | tuple[Floats, ...]
+    """Columns by rows; as they came, until rows are chosen."""
     units: tuple[str, ...] | None = None
 
     def sorted(self) -> RowTable:
@@ -45,7 +45,8 @@ class RowTable:
         keys = list(self.values[::-1]) + ([] if self.units is None else [self._unit_codes()])
         order = np.lexsort(keys)
         units = None if self.units is None else tuple(self.units[place] for place in order.tolist())
-        return RowTable(names=self.names, values=self.values[:, order] + 0.0, units=units)  # minus zero is zero
+        values = np.asarray(self.values)[:, order] + 0.0  # minus zero is zero
+        return RowTable(names=self.names, values=values, units=units)
 
     def _unit_codes(self) -> NDArray[np.intp]:
         return np.unique(np.array(self.units), return_inverse=True)[1]
@@ -62,12 +63,13 @@ class RowTable:
     def select(self, kept: NDArray[np.bool_]) -> RowTable:
         """Some of the rows."""
         units = None if self.units is None else tuple(np.array(self.units, dtype=object)[kept].tolist())
-        return RowTable(names=self.names, values=self.values[:, kept], units=units)
+        return RowTable(names=self.names, values=np.asarray(self.values)[:, kept], units=units)
 
     def __add__(self, other: RowTable) -> RowTable:
         """All rows of both."""
         units = None if self.units is None or other.units is None else self.units + other.units
-        return RowTable(names=self.names, values=np.concatenate([self.values, other.values], axis=1), units=units)
+        values = np.concatenate([np.asarray(self.values), np.asarray(other.values)], axis=1)
+        return RowTable(names=self.names, values=values, units=units)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -121,7 +123,7 @@ class Residuals:
     @classmethod
     def of(cls, facts: Facts, table: RowTable, *, many: bool = False) -> Residuals:
         """Count rows; with `many`, the summary is made at once, because the rows will not be held."""
-        rows = table.values.shape[1]
+        rows = len(table.values[0])
         tally = cls(facts=facts, names=table.names, rows=rows, table=table, by_unit=table.units is not None)
         return tally.summarised() if many and rows else tally
 
@@ -205,7 +207,10 @@ class Residuals:
         }  # fmt: skip
         if tally.table is not None:
             units = tally.table.units
-            content |= {"values": tally.table.values.tolist(), "units": None if units is None else list(units)}
+            content |= {
+                "values": np.asarray(tally.table.values).tolist(),
+                "units": None if units is None else list(units),
+            }
         else:
             content["summaries"] = [part.to_json() for part in tally.summaries or ()]
             content["unit_moments"] = [part.to_json() for part in tally.unit_moments or ()]
@@ -239,7 +244,7 @@ class PairedResiduals:
     @property
     def rows(self) -> int:
         """How many rows there are."""
-        return int(self.table.values.shape[1])
+        return len(self.table.values[0])
 
     @property
     def units(self) -> int:
@@ -279,7 +284,7 @@ class PairedResiduals:
         tally = self.final()
         return {
             "kind": PAIRED, "version": VERSION, "models": list(self.models), "facts": self.facts.to_json(),
-            "names": list(self.table.names), "values": tally.table.values.tolist(),
+            "names": list(self.table.names), "values": np.asarray(tally.table.values).tolist(),
             "units": None if tally.table.units is None else list(tally.table.units),
         }  # fmt: skip
 
@@ -295,7 +300,7 @@ class PairedResiduals:
 
 
 def _limited(table: RowTable) -> RowTable:
-    if table.values.shape[1] > MOST_PAIRED:
+    if len(table.values[0]) > MOST_PAIRED:
         raise PlanError(
             "too-many-rows", f"a comparison of models holds all rows, and there are more than {MOST_PAIRED:,}",
             fix="compare on a sample of the rows, or assess each model and use a gate",

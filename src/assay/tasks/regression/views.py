@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from assay.tasks.regression.digit_sums import Dyadic, sum_exactly, sum_products
+from assay.tasks.regression.row_totals import exact_sums
 from assay.tasks.regression.sums import (
     Errors,
     base_columns,
     central_moments,
-    exact_sums,
     own_columns,
     rank_correlation,
     row_sums,

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts a run where the embedded engine holds it: DuckDB joins the grades, NumPy orders the scores."""
+"""Counts a run as the embedded engine reads it, some queries at a time: DuckDB names them, NumPy orders the scores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -21,21 +23,21 @@ from assay.rows.engines.duckdb_engine import (
 )
 from assay.rows.files.opened_file import check_scalar, number_column
 from assay.rows.limits import Limits
-from assay.tasks.retrieval.rank_order import Judgements, rank_documents
+from assay.tasks.retrieval.rank_order import Judgements, Ranked, rank_documents
 from assay.tasks.retrieval.tally import NAMED, Outside, Rankings
 from assay.tasks.retrieval.trec import RUN
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.rows.engines.arrow_batches import Texts
     from assay.rows.engines.duckdb_engine import Connection
     from assay.rows.files.opened_file import OpenedFile
 
 SPREAD = 0x1E3779B97F4A7C15
 """Spreads query codes over 64 bits, so that they can be mixed with hashes of documents."""
-
-
-_NO_ROWS = (np.zeros(0, dtype=np.int32), np.zeros(0), np.zeros(0, dtype=np.int64))
+BLOCK: Final = 500_000
+"""Rows that are ordered at a time, and those to the end of the last query."""
 LACKING = -2
 """The code of a row without a query or a document."""
 
@@ -70,71 +72,188 @@ def count_trec(path: str, separator: str, judgements: Judgements, limits: Limits
         f"read_csv({quote_literal(path)}, delim={quote_literal(separator)}, quote='', escape='', header=false, "
         f"auto_detect=false, columns={{{columns}}})"
     )
+    faults: tuple[type[Exception], ...] = (*malformed_input(), OSError)  # a stream tells every fault as OSError
     with told_as_ours(visible(path), "trec"):
         connection = connect([path], limits or Limits())
     try:
         select = f"SELECT query, document, coalesce(score, 'nan'::DOUBLE) AS score FROM {source}"  # noqa: S608
         return _count(connection, select, judgements, visible(path))
-    except malformed_input() as error:
+    except faults as error:
         raise Irregular from error
     finally:
         release(connection)
 
 
 def _count(connection: Connection, select: str, judgements: Judgements, where: str) -> tuple[Rankings, int]:
-    _load_run(connection, select, judgements)
-    parts = list(batches(connection.sql("SELECT code, score, name FROM retrieval_run")))
-    columns: Any = zip(*parts, strict=True) if parts else ((column,) for column in _NO_ROWS)
-    code, score, name = (np.asarray(np.concatenate(column)) for column in columns)
-    _check_rows(connection, select, code, score, name, where=where)
-    del parts, name
-    place: NDArray[Any] = _place_grades(connection, judgements, len(code))
-    inside = np.flatnonzero(code >= 0) if (code < 0).any() else None
-    outside = Outside() if inside is None else _outside(connection, select, len(code) - len(inside))
-    total = len(code)
-    if inside is not None:
-        code, score, place = code[inside], score[inside], place[inside]
-
-    def names(chosen: NDArray[np.intp]) -> NDArray[np.object_]:
-        return _names(connection, chosen if inside is None else inside[chosen])
-
-    tally = rank_documents(code, score, place, names, ids=judgements.ids, judgements=judgements, outside=outside)
-    return tally, total
-
-
-def _load_run(connection: Connection, select: str, judgements: Judgements) -> None:
-    """Make a table of the run with codes of queries, in the order of its rows."""
-    names = {"query": np.array([*judgements.ids, ""], dtype=object)[:-1], "code": np.arange(len(judgements.ids))}
-    connection.register("given_queries", names)
-    connection.execute("CREATE TYPE retrieval_query AS ENUM (SELECT query FROM given_queries ORDER BY code)")
-    connection.execute(
-        f"CREATE TEMP TABLE retrieval_run AS SELECT CASE WHEN query IS NULL OR document IS NULL THEN {LACKING} "  # noqa: S608
+    keys = JudgedKeys.find(connection, judgements)
+    query = (
+        f"SELECT CASE WHEN query IS NULL OR document IS NULL THEN {LACKING} "  # noqa: S608
         "ELSE coalesce(enum_code(TRY_CAST(query AS retrieval_query))::INTEGER, -1) END AS code, score, "
-        f"coalesce(document, '') AS document, (coalesce(hash(document), 0) >> 1)::BIGINT AS name FROM ({select})"
+        f"(coalesce(hash(document), 0) >> 1)::BIGINT AS name, coalesce(document, '') AS document FROM ({select})"
     )
+    for most in (BLOCK, math.inf):  # all rows at once only where those of a query are scattered
+        count = RunCount(judgements, keys)
+        pieces = (Piece(*columns) for columns in batches(connection.sql(query), text=True))
+        if all(count.add(block) for block in cut_blocks(pieces, most)):
+            break
+    _check_rows(connection, select, count, where=where)
+    outside = _outside(connection, select, count.outside) if count.outside else Outside()
+    parts = count.parts or [_no_rows(judgements)]
+    return rank_documents(parts, judgements.ids, judgements, outside), count.rows
 
 
-def _place_grades(connection: Connection, judgements: Judgements, rows: int) -> NDArray[np.int32]:
-    """The place of the judgement of every row, -1 where there is none."""
-    grades = {
-        "code": judgements.code.astype(np.int32),
-        "document": judgements.document,
-        "place": np.arange(len(judgements.code), dtype=np.int32),
-    }
-    place = np.full(rows, -1, dtype=np.int32)
-    if not len(judgements.code):
+def _no_rows(judgements: Judgements) -> Ranked:
+    none = np.zeros(0, dtype=np.int64)
+    names: Callable[[Any], Any] = np.zeros(0, dtype=object).__getitem__
+    return Ranked.of(none, np.zeros(0), none, names, size=len(judgements.ids), judgements=judgements)
+
+
+class Piece(NamedTuple):
+    """Rows of the run that follow each other: codes of queries, scores, hashes and names of documents."""
+
+    code: NDArray[np.int32]
+    score: NDArray[np.float64]
+    name: NDArray[np.int64]
+    texts: Texts
+    first: int = 0
+    """The first of these rows among those of the texts."""
+
+    def part(self, start: int, end: int) -> Piece:
+        """Some of the rows."""
+        rows = slice(start, end)
+        return Piece(self.code[rows], self.score[rows], self.name[rows], self.texts, self.first + start)
+
+
+def cut_blocks(pieces: Iterable[Piece], most: float) -> Iterator[list[Piece]]:
+    """Blocks of at least so many rows that end where a query does."""
+    held: list[Piece] = []
+    for piece in pieces:
+        held.append(piece)
+        if sum(len(part.code) for part in held) < most:
+            continue
+        change = np.flatnonzero(piece.code[1:] != piece.code[:-1])
+        if len(change):
+            end = int(change[-1]) + 1
+            yield [*held[:-1], piece.part(0, end)]
+            held = [piece.part(end, len(piece.code))]
+    if held:
+        yield held
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedKeys:
+    """Query and document of each judgement as one number."""
+
+    keys: NDArray[np.int64]
+
+    @classmethod
+    def find(cls, connection: Connection, judgements: Judgements) -> JudgedKeys:
+        """Let the engine hash the names, and know the queries by number."""
+        names = {"query": np.array([*judgements.ids, ""], dtype=object)[:-1], "code": np.arange(len(judgements.ids))}
+        connection.register("given_queries", names)
+        connection.execute("CREATE TYPE retrieval_query AS ENUM (SELECT query FROM given_queries ORDER BY code)")
+        if not len(judgements.code):
+            return cls(np.zeros(0, dtype=np.int64))
+        places = np.arange(len(judgements.code))
+        connection.register("given_grades", {"document": judgements.document, "place": places})
+        hashed = connection.execute(
+            "SELECT place, (hash(document) >> 1)::BIGINT AS name FROM given_grades"
+        ).fetchnumpy()
+        hashes = np.empty(len(places), dtype=np.int64)
+        hashes[hashed["place"]] = hashed["name"]
+        return cls(mix_keys(judgements.code, hashes))
+
+    def places(
+        self, key: NDArray[np.int64], code: NDArray[np.int32], judgements: Judgements, names: Callable[[Any], Any]
+    ) -> NDArray[np.int32]:
+        """The place of the judgement of every row, -1 where there is none."""
+        place = np.full(len(key), -1, dtype=np.int32)
+        present = np.zeros(len(judgements.ids), dtype=bool)
+        present[code[code >= 0]] = True
+        judged = np.flatnonzero(present[judgements.code])
+        if not len(judged):
+            return place
+        judged = judged[np.argsort(self.keys[judged], kind="stable")]
+        keys = self.keys[judged]
+        seen = np.zeros(1 << (8 * len(keys)).bit_length(), dtype=bool)  # few rows have the last bits of a judged one
+        seen[keys & (len(seen) - 1)] = True
+        rows = np.flatnonzero(seen[key & (len(seen) - 1)])
+        found = np.searchsorted(keys, key[rows])
+        while len(rows):  # once, unless two judged documents of a query have one hash
+            alike = found < len(keys)
+            alike[alike] = keys[found[alike]] == key[rows[alike]]
+            rows, found = rows[alike], found[alike]
+            same = np.asarray(names(rows) == judgements.document[judged[found]], dtype=bool)
+            place[rows[same]] = judged[found[same]]
+            found = found + 1
         return place
-    connection.register("given_grades", grades)
-    connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")  # the small side is hashed
-    joined = connection.execute(
-        "SELECT run.rowid AS number, given.place, run.document = given.document AS same FROM retrieval_run run "
-        "JOIN (SELECT *, (hash(document) >> 1)::BIGINT AS name FROM given_grades) given "
-        "ON run.code = given.code AND run.name = given.name"  # numbers are compared faster than names
-    ).fetchnumpy()
-    connection.execute("SET disabled_optimizers = ''")
-    same = np.asarray(joined["same"], dtype=bool)
-    place[joined["number"][same]] = joined["place"][same]
-    return place
+
+
+def mix_keys(code: NDArray[Any], name: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Codes of queries and hashes of documents as one number."""
+    return np.asarray(name ^ (code.astype(np.int64) * np.int64(SPREAD)))
+
+
+class RunCount:
+    """What the blocks of a run add up to."""
+
+    def __init__(self, judgements: Judgements, keys: JudgedKeys) -> None:
+        self.judgements, self.keys = judgements, keys
+        self.parts: list[Ranked] = []
+        self.rows = self.outside = self.lacking = self.unfit = 0
+        self.twice = False
+        """Whether a document may stand twice under a query."""
+        self.seen = np.zeros(len(judgements.ids), dtype=bool)
+        self.unjudged: list[NDArray[np.int64]] = []
+
+    def add(self, block: Sequence[Piece]) -> bool:
+        """Count a block; False where it holds rows of a query that an earlier block held."""
+        code, score, name = (np.concatenate([piece[place] for piece in block]) for place in range(3))
+        inside = code >= 0
+        whole = bool(inside.all())
+        codes = code if whole else code[inside]
+        if self.seen[codes].any():
+            return False
+        self.seen[codes] = True
+        self.rows, self.outside = self.rows + len(code), self.outside + len(code) - len(codes)
+        self.lacking += int((code == LACKING).sum())
+        self.unfit += int((~np.isfinite(score)).sum())
+        key = mix_keys(code, name)
+        if not whole:
+            self.unjudged.append(key[~inside])
+        if self.lacking or self.unfit:
+            return True
+        self.twice = self.twice or has_repeats(key)
+        kept = None if whole else np.flatnonzero(inside)
+        starts = np.cumsum([0, *(len(piece.code) for piece in block)])
+
+        def names(rows: NDArray[np.intp]) -> NDArray[np.object_]:
+            return read_names(block, starts, rows if kept is None else kept[rows])
+
+        if kept is not None:
+            score, key = score[kept], key[kept]
+        place: NDArray[Any] = self.keys.places(key, codes, self.judgements, names)
+        size = len(self.judgements.ids)
+        if len(codes):
+            wide: NDArray[Any] = codes
+            self.parts.append(Ranked.of(wide, score, place, names, size=size, judgements=self.judgements))
+        return True
+
+
+def has_repeats(values: NDArray[np.int64]) -> bool:
+    """Whether a number stands twice."""
+    ordered = np.sort(values)
+    return bool((ordered[1:] == ordered[:-1]).any())
+
+
+def read_names(block: Sequence[Piece], starts: NDArray[np.int64], rows: NDArray[np.intp]) -> NDArray[np.object_]:
+    """Documents of some rows of a block."""
+    names = np.empty(len(rows), dtype=object)
+    owner = np.searchsorted(starts, rows, side="right") - 1
+    for place in np.unique(owner).tolist():
+        chosen = np.flatnonzero(owner == place)
+        names[chosen] = block[place].texts.read(rows[chosen] - starts[place] + block[place].first)
+    return names
 
 
 def _outside(connection: Connection, select: str, rows: int) -> Outside:
@@ -145,47 +264,23 @@ def _outside(connection: Connection, select: str, rows: int) -> Outside:
     return Outside(rows=rows, queries=len(names), names=tuple(name for (name,) in names[:NAMED]))
 
 
-def _names(connection: Connection, rows: NDArray[np.intp]) -> NDArray[np.object_]:
-    """Documents of some rows."""
-    wanted, place = np.unique(rows, return_inverse=True)
-    connection.register("given_rows", {"wanted": wanted})
-    answer = connection.execute(
-        "SELECT rowid, document FROM retrieval_run SEMI JOIN given_rows ON retrieval_run.rowid = given_rows.wanted"
-    ).fetchall()
-    by_row = dict(answer)
-    names = np.empty(len(wanted), dtype=object)
-    names[:] = [by_row[row] for row in wanted.tolist()]
-    return names[place]
-
-
-def _check_rows(
-    connection: Connection,
-    select: str,
-    code: NDArray[np.int32],
-    score: NDArray[np.float64],
-    name: NDArray[np.int64],
-    *,
-    where: str,
-) -> None:
-    if not len(code):
+def _check_rows(connection: Connection, select: str, count: RunCount, *, where: str) -> None:
+    if not count.rows:
         raise RowsError("no-rows", "the run is empty", where=where, fix="give a run with rows")
-    if lacking := int((code == LACKING).sum()):
+    if count.lacking:
         raise RowsError(
             "missing-id",
-            f"{counted(lacking, 'row')} of the run without a query or a document",
+            f"{counted(count.lacking, 'row')} of the run without a query or a document",
             where=where,
             fix="name query and document in every row",
         )
-    if not np.isfinite(score).all():
+    if count.unfit:
         shown = connection.execute(
             f"SELECT query, document, score FROM ({select}) WHERE NOT isfinite(score) LIMIT 3"  # noqa: S608
         ).fetchall()
-        count = int((~np.isfinite(score)).sum())
-        raise unfit_scores(count, [(query, document, f"{value}") for query, document, value in shown], where)
-    mixed = name ^ (code.astype(np.int64) * np.int64(SPREAD))
-    mixed.sort()
-    if (mixed[1:] == mixed[:-1]).any():  # perhaps of two queries that were not judged: look at the names
-        twice = connection.execute(
+        raise unfit_scores(count.unfit, [(query, document, f"{value}") for query, document, value in shown], where)
+    if count.twice or (count.unjudged and has_repeats(np.concatenate(count.unjudged))):
+        twice = connection.execute(  # perhaps of two queries that were not judged: look at the names
             f"SELECT query, document FROM ({select}) GROUP BY ALL HAVING count(*) > 1 ORDER BY ALL"  # noqa: S608
         ).fetchall()
         refuse_duplicates(twice, "run", where)

@@ -106,56 +106,86 @@ def count_batch(batch: Batch, judgements: Judgements) -> Rankings:
     place = np.array([judgements.places[queries[row]].get(documents[row], -1) for row in inside], dtype=np.int64)
     names = np.array([*documents, ""], dtype=object)[:-1][inside]
     score = np.asarray(batch["score"], dtype=np.float64)[inside]
-    return rank_documents(
-        code[inside], score, place, names.__getitem__, ids=present, judgements=judgements, outside=outside
-    )
+    ranked = Ranked.of(code[inside], score, place, names.__getitem__, size=len(present), judgements=judgements)
+    return rank_documents([ranked], present, judgements, outside)
 
 
-def rank_documents(
-    code: Whole,
-    score: Reals,
-    place: Whole,
-    name: Callable[[NDArray[np.intp]], Texts],
-    *,
-    ids: Sequence[str],
-    judgements: Judgements,
-    outside: Outside,
-) -> Rankings:
-    """The tally of rows by query code, score and place of the judgement (-1 where a document is not judged).
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Where the judged documents of some whole queries stand, and the documents that are remembered by name."""
 
-    `name` gives the documents of some rows: names decide among equal scores, and are not looked at elsewhere.
-    """
-    order = order_rows(code, score)
-    if order is not None:
-        code, score, place = code[order], score[order], place[order]
-    start, retrieved = _extents(code, len(ids))
-    judged = np.flatnonzero(place >= 0)
-    exposed, few = judgements.catalogue is not None, len(judgements.ids) <= MOST_SHOWN
-    near = _first_rows(start, retrieved, max(judgements.cutoffs) if exposed else SHOWN if few else 0)
-    ties = Ties.find(code, score)
-    mixed = ties.rows_around(np.union1d(judged, near))
-    needed = np.union1d(mixed, near)
-    names = name(needed if order is None else order[needed]) if len(needed) else np.zeros(0, dtype=object)
-    if len(mixed):
-        moved = _order_by_name(mixed, names[np.searchsorted(needed, mixed)], ties)
-        place[mixed], names[np.searchsorted(needed, mixed)] = place[moved], names[np.searchsorted(needed, moved)]
+    retrieved: Whole
+    """By code of a query, of all queries."""
+    judged: Whole
+    """Owner, rank, first rank and number of ties, and place of the grade: a row each, a column a document."""
+    near: Whole
+    """Owner, rank and place of the grade of documents that are remembered."""
+    names: Texts
+
+    @classmethod
+    def of(
+        cls,
+        code: Whole,
+        score: Reals,
+        place: Whole,
+        name: Callable[[NDArray[np.intp]], Texts],
+        *,
+        size: int,
+        judgements: Judgements,
+    ) -> Ranked:
+        """From rows by query code, score and place of the judgement (-1 where a document is not judged).
+
+        `name` gives the documents of some rows: names decide among equal scores, and are not looked at elsewhere.
+        """
+        order = order_rows(code, score)
+        if order is not None:
+            code, score, place = code[order], score[order], place[order]
+        start, retrieved = _extents(code, size)
         judged = np.flatnonzero(place >= 0)
-    judged = judged[np.argsort(code[judged], kind="stable")]
-    first, last = ties.ends(judged)
-    owner, shown = code[judged], names[np.searchsorted(needed, near)]
-    ranks = near - start[code[near]] + 1
+        exposed, few = judgements.catalogue is not None, len(judgements.ids) <= MOST_SHOWN
+        near = _first_rows(start, retrieved, max(judgements.cutoffs) if exposed else SHOWN if few else 0)
+        ties = Ties.find(code, score)
+        mixed = ties.rows_around(np.union1d(judged, near))
+        needed = np.union1d(mixed, near)
+        names = name(needed if order is None else order[needed]) if len(needed) else np.zeros(0, dtype=object)
+        if len(mixed):
+            moved = _order_by_name(mixed, names[np.searchsorted(needed, mixed)], ties)
+            place[mixed], names[np.searchsorted(needed, mixed)] = place[moved], names[np.searchsorted(needed, moved)]
+            judged = np.flatnonzero(place >= 0)
+        first, last = ties.ends(judged)
+        owner = code[judged].astype(np.int64)
+        begin = start[owner] - 1
+        return cls(
+            retrieved,
+            np.stack([owner, judged - begin, first - begin, last - first, place[judged]]),
+            np.stack([code[near], near - start[code[near]] + 1, place[near]]).astype(np.int64),
+            names[np.searchsorted(needed, near)],
+        )
+
+
+def rank_documents(parts: Sequence[Ranked], ids: Sequence[str], judgements: Judgements, outside: Outside) -> Rankings:
+    """The tally of queries, each of them whole in one of the parts."""
+    owner, rank, first, tied, place = _in_order(np.concatenate([part.judged for part in parts], axis=1))
+    code, ranks, grades = np.concatenate([part.near for part in parts], axis=1)
+    shown = np.concatenate([part.names for part in parts])
+    few = len(judgements.ids) <= MOST_SHOWN
     return judgements.tally(
         ids,
-        retrieved=retrieved,
-        owner=owner.astype(np.int64),
-        rank=judged - start[owner] + 1,
-        first=first - start[owner] + 1,
-        tied=last - first,
-        grade=judgements.grade[place[judged]],
+        retrieved=np.sum([part.retrieved for part in parts], axis=0),
+        owner=owner,
+        rank=rank,
+        first=first,
+        tied=tied,
+        grade=judgements.grade[place],
         outside=outside,
-        shown=_shown(ids, (code[near], ranks, shown, place[near]), judgements.grade) if few else {},
-        exposure=judgements.expose(shown, ranks) if exposed else None,
+        shown=_shown(ids, (code, ranks, shown, grades), judgements.grade) if few else {},
+        exposure=judgements.expose(shown, ranks),
     )
+
+
+def _in_order(columns: Whole) -> Whole:
+    """The columns by query, and by rank as they are."""
+    return columns[:, np.argsort(columns[0], kind="stable")]
 
 
 def _order_by_name(rows: Whole, names: Texts, ties: Ties) -> Whole:
