@@ -33,7 +33,7 @@ from assay.tally.labels.array_counts import count
 from assay.tally.labels.label_cells import Cells, Counted
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_aggregation import count_ranks, count_row_scores, count_scores
-from assay.tally.scores.score_tally import Scores, Wanted
+from assay.tally.scores.score_tally import Scores, UnitScores, Wanted
 from assay.tasks.classification.score_part import UNCALLED, ScorePart, Threshold
 
 TWO: Final = 2
@@ -327,12 +327,15 @@ def _named(counts: Counted, called: tuple[Label, ...]) -> Counted:
         counts,
         cells=named(counts.cells),
         by_factor={name: named(cells) for name, cells in counts.by_factor.items()},
-        within={name: named(cells) for name, cells in counts.within.items()},
+        units=None if counts.units is None else counts.units.with_predicted(called),
+        within={name: table.with_predicted(called) for name, table in counts.within.items()},
     )
 
 
-def tallied(decided: Decided, settled: Classes) -> tuple[ScorePart, dict[str, dict[Label, ScorePart]]]:
-    """The scores of all rows, and of every level of every factor."""
+def tallied(
+    decided: Decided, settled: Classes
+) -> tuple[ScorePart, dict[str, dict[Label, ScorePart]], dict[str | None, UnitScores]]:
+    """The scores of all rows, of every level of every factor, and of both unit by unit."""
     if decided.score_labels is None:
         demand_two(settled)
         positive = cast("Label", settled.positive)
@@ -353,7 +356,8 @@ def tallied(decided: Decided, settled: Classes) -> tuple[ScorePart, dict[str, di
             scored=settled.labels,
             columns=tuple(places[label] for label in settled.labels),
         )
-    wanted = replace(wanted, probability=decided.kind == "probability", exact=decided.exact)
+    of_units = settled.positive if decided.link is None else None
+    wanted = replace(wanted, probability=decided.kind == "probability", exact=decided.exact, followed=of_units)
     tallies = count_scores(decided.source, wanted)
     if decided.chosen_on is not None and decided.chosen_on == tallies.whole:
         what = "the threshold was chosen on the very rows that are assessed: truth and scores are the same"
@@ -378,7 +382,7 @@ def tallied(decided: Decided, settled: Classes) -> tuple[ScorePart, dict[str, di
         while missing in levels:  # somebody's own level may be called so
             missing = f"({missing})"
         groups[name] = {missing if level is None else level: part.level(tally) for level, tally in levels.items()}
-    return part, groups
+    return part, groups, tallies.by_unit
 
 
 def _by_row(decided: Decided, wanted: Wanted) -> RowScores:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
@@ -16,7 +16,7 @@ from assay.tally.base import Count, Weight
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.core.arrays import Whole
+    from assay.core.arrays import Floats, Whole
     from assay.rows.columns import Coded
 
     Small: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]
@@ -36,7 +36,9 @@ class Counted:
     by_factor: dict[str, Cells]
     rows: int
     weighted: bool
-    within: dict[str, Cells] = field(default_factory=dict)
+    units: CellTable | None = None
+    """By (unit, truth, predicted), where units are known."""
+    within: dict[str, CellTable] = field(default_factory=dict)
     """By (level, unit, truth, predicted) for each factor, where units are known."""
 
 
@@ -119,6 +121,53 @@ class Codes:
         if places.min(initial=0) < 0:
             raise KeyError(next(name for name in self.seen() if name not in place))
         return places
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CellTable:
+    """Cells as columns, for as many as units make: codes of each label, rows, and what these weigh."""
+
+    labels: tuple[Codes, ...]
+    rows: Whole
+    weight: Floats
+
+    @classmethod
+    def of_cells(cls, cells: Cells) -> CellTable:
+        """From cells one by one."""
+        columns = [Codes.of(column) for column in zip(*cells, strict=True)]
+        weights = [float(weight.total if isinstance(weight, Weight) else weight) for _, weight in cells.values()]
+        rows = np.array([rows for rows, _ in cells.values()], dtype=np.int64)
+        return cls(labels=tuple(columns), rows=rows, weight=np.array(weights, dtype=np.float64))
+
+    def select(self, cells: NDArray[np.bool_]) -> CellTable:
+        """Some of the cells."""
+        labels = tuple(replace(column, codes=column.codes[cells]) for column in self.labels)
+        return CellTable(labels=labels, rows=self.rows[cells], weight=self.weight[cells])
+
+    def complete(self) -> CellTable:
+        """The cells with a true and a predicted label."""
+        return self.select(~(self.labels[-2].are(None) | self.labels[-1].are(None)))
+
+    def without_first(self) -> CellTable:
+        """The same cells without their first label."""
+        return replace(self, labels=self.labels[1:])
+
+    def with_predicted(self, names: Sequence[Label]) -> CellTable:
+        """The same cells with names for the numbers of predictions."""
+        last = self.labels[-1]
+        named = replace(last, names=tuple(names[cast("int", number)] for number in last.names))
+        return replace(self, labels=(*self.labels[:-1], named))
+
+    def pairs(self) -> Cells:
+        """Rows by (truth, predicted), where rows have no weights."""
+        truth, predicted = self.labels[-2:]
+        key = truth.codes.astype(np.int64) * len(predicted.names) + predicted.codes
+        rows = np.bincount(key, weights=self.rows, minlength=1)  # exact below 2^53 rows
+        return {
+            (truth.names[place // len(predicted.names)], predicted.names[place % len(predicted.names)]): (times, times)
+            for place in np.flatnonzero(rows).tolist()
+            if (times := int(rows[place]))
+        }
 
 
 def small_codes(codes: Small | Whole, names: int) -> Small:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
 from operator import add
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -22,11 +22,12 @@ from assay.rows.source import FrameSource
 from assay.tally.base import Count
 from assay.tally.engine_weights import weigh_cells, weigh_groups
 from assay.tally.fixed_point import Sums
+from assay.tally.labels.label_cells import UNIT, Codes
 from assay.tally.scores.ranked_table import ones, whole
-from assay.tally.scores.rounded_scores import MOST_CLASSES, Rounding, round_column
+from assay.tally.scores.rounded_scores import LISTED, MOST_CLASSES, Rounding, round_column
 from assay.tally.scores.row_probabilities import DIRECTION, IS_RIGHT, TOP
 from assay.tally.scores.score_counts import Column
-from assay.tally.scores.score_tally import Scored, Scores, Wanted
+from assay.tally.scores.score_tally import Scored, Scores, UnitScores, Wanted
 from assay.tally.scores.true_class_ranks import Ranks
 
 if TYPE_CHECKING:
@@ -97,12 +98,37 @@ def scores_of_frame(source: FrameSource, wanted: Wanted) -> Scored:
         source = _round_source(source, rounding)
     by_factor: dict[str, dict[Label | None, Scores]] = {}
     for name, level in source.group.items():
+        if name == UNIT:
+            continue
         columns = [_group(source, level, source.score[place], wanted) for place in wanted.columns]
         by_factor[name] = {
             label: _built([column[label] for column in columns], wanted, rounding) for label in columns[0]
         }
     plain = [_group(source, None, source.score[place], wanted)[None] for place in wanted.columns]
-    return Scored(whole=_built(plain, wanted, rounding), by_factor=by_factor)
+    tally = _built(plain, wanted, rounding)
+    return Scored(whole=tally, by_factor=by_factor, by_unit=_by_unit(source, tally, wanted))
+
+
+def _by_unit(source: FrameSource, whole: Scores, wanted: Wanted) -> dict[str | None, UnitScores]:
+    """The scores of one class with their units, where units are known and a Record lists every score."""
+    unit, others = source.group.get(UNIT), {name: level for name, level in source.group.items() if name != UNIT}
+    if unit is None or wanted.followed is None or whole.rounding is not None or whole.distinct > LISTED:
+        return {}
+    score = source.score[wanted.columns[wanted.scored.index(wanted.followed)]]
+    factors: dict[str | None, dict[str, str]] = {None: {}, **{name: {"g": level} for name, level in others.items()}}
+    tables = {}
+    for name, level in factors.items():
+        keys, count, sums = _grouped(source, {**level, "u": unit}, score)
+        labels = [Codes.of_values(_as_objects(keys[key]), source.where) for key in (*level, "u")]
+        positive = coded(keys["t"], lambda label: int(label == wanted.followed)).astype(np.bool_)
+        weight = count.astype(np.float64) if sums is None else np.array(sums[0].tolist()).astype(np.float64)
+        tables[name] = UnitScores.build(labels, keys["s"].astype(np.float64), positive, weight)
+    return tables
+
+
+def _as_objects(values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers of another type than whole ones as objects, which are read one by one."""
+    return values if values.dtype.kind in "iubO" else values.astype(object)
 
 
 def _rounding(source: FrameSource, wanted: Wanted) -> Rounding | None:
@@ -131,7 +157,7 @@ def _round_source(source: FrameSource, rounding: Rounding) -> FrameSource:
 
 def _group(source: FrameSource, level: str | None, score: str, wanted: Wanted) -> dict[Label | None, _Level]:
     """Cells by level of a factor and true class; one group-by."""
-    keys, count, sums = _grouped(source, level, score)
+    keys, count, sums = _grouped(source, {} if level is None else {"g": level}, score)
     place = {label: i for i, label in enumerate(wanted.labels)}
     truth = coded(keys["t"], lambda label: -1 if label is None else place.get(label, -1))
     levels: dict[Label | None, int] = {} if level is not None else {None: 0}
@@ -157,10 +183,10 @@ def _group(source: FrameSource, level: str | None, score: str, wanted: Wanted) -
 
 
 def _grouped(
-    source: FrameSource, level: str | None, score: str
+    source: FrameSource, levels: dict[str, str], score: str
 ) -> tuple[dict[str, NDArray[np.object_]], NDArray[np.int64], tuple[Sums, Sums] | None]:
-    """True class, score and level of each cell, its rows, and the sums of weights and squares."""
-    columns = {"t": source.truth, "s": score} | ({"g": level} if level is not None else {})
+    """True class, score and levels of each cell, its rows, and the sums of weights and squares."""
+    columns = {"t": source.truth, "s": score, **levels}
     if source.weight is not None:
         groups = weigh_groups(replace(source, frame=complete(source)), list(columns.values()))
         return dict(zip(columns, groups.keys, strict=True)), groups.rows, (groups.weight, groups.squares)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from assay.core.errors import RowsError
-from assay.core.labels import in_order
 from assay.core.text import counted
 from assay.core.values import Share, Undefined
 from assay.inference.intervals.interval_choice import FACTS
@@ -24,12 +22,11 @@ from assay.tasks.classification.unit_part import UnitPart, score_table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.core.labels import Label
     from assay.core.values import Number
     from assay.inference.intervals.interval_choice import Found, Wanted
     from assay.measures.declare import Measure
-    from assay.tally.labels.label_cells import Cells
-    from assay.tasks.classification.score_part import ScorePart
+    from assay.tally.labels.label_cells import CellTable
+    from assay.tally.scores.score_tally import UnitScores
     from assay.tasks.classification.settings import Settings
     from assay.tasks.classification.tally import Classified
 
@@ -158,21 +155,21 @@ def design_effect(tally: Classified) -> float | None:
 
 
 def add_units(
-    whole: Classified, cells: Cells, scores: Mapping[Label, ScorePart], settings: Settings
+    whole: Classified, cells: CellTable, scores: UnitScores | None, settings: Settings
 ) -> tuple[Classified, Settings, list[str]]:
     """The tally with what each unit adds, unless every unit is a single row; settings and notes that go with it."""
-    if lost := sum(rows for (unit, *pair), (rows, _) in cells.items() if unit is None and None not in pair):
+    cells = cells.complete()
+    if lost := int(cells.rows[cells.labels[0].are(None)].sum()):
         raise RowsError("missing-id", f"{counted(lost, 'row')} without a unit", where="unit",
                         fix="name the unit of every row")  # fmt: skip
-    names = in_order({cast("Label", unit) for unit, *pair in cells if None not in pair})
-    if len(names) == whole.rows:
+    rows = np.bincount(cells.labels[0].codes, weights=cells.rows)
+    rows = rows[rows > 0]
+    if len(rows) == whole.rows:
         return whole, settings, ["every unit is one row, so that rows are what varies"]
-    part = UnitPart.build(cells, whole.labels, names)
-    rows = np.bincount(*_rows_of_units(cells, names))
-    part = part.with_scores([scores.get(name) for name in names], whole).ordered()
+    part = UnitPart.build(cells, whole.labels, scores, whole)
     whole = replace(whole, units=part)
     sizes = f"{np.median(rows):g} rows a unit in the middle, {int(rows.max()):,} at most"
-    notes = [f"intervals are by unit; {counted(len(names), 'unit')}: {sizes}{describe_effect(whole)}"]
+    notes = [f"intervals are by unit; {counted(part.units, 'unit')}: {sizes}{describe_effect(whole)}"]
     if whole.scores is not None:
         notes.append("bands of curves and rates at operating points take rows as independent")
     return whole, replace(settings, by_unit=True), notes
@@ -186,13 +183,6 @@ def describe_effect(tally: Classified) -> str:
         if effect is None
         else f"; design effect {effect:.3g} of accuracy, so they count as {tally.rows / effect:,.0f}"
     )
-
-
-def _rows_of_units(cells: Cells, names: Sequence[Label]) -> tuple[NDArray[np.intp], Floats]:
-    number = {name: i for i, name in enumerate(names)}
-    kept = [(number[cast("Label", unit)], rows) for (unit, *pair), (rows, _) in cells.items() if None not in pair]
-    unit, rows = np.array(kept, dtype=np.intp).T
-    return unit, rows.astype(np.float64)
 
 
 def _one_class(table: Multiclass, place: int) -> Binary:

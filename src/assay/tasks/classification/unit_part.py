@@ -3,24 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from assay.core.errors import PlanError, RecordError
-from assay.core.labels import Label, in_order
+from assay.core.labels import Label
 from assay.core.text import counted
-from assay.tally.base import VERSION, Weight
+from assay.tally.base import VERSION
 from assay.tally.labels.one_vs_rest import Multiclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.tally.labels.label_cells import Cells
+    from assay.tally.labels.label_cells import CellTable
     from assay.tally.scores.ranked_table import Ranked
-    from assay.tasks.classification.score_part import ScorePart
+    from assay.tally.scores.score_tally import UnitScores
     from assay.tasks.classification.tally import Classified
 
     Floats = NDArray[np.float64]
@@ -40,37 +40,43 @@ class UnitPart:
     """Unit, place among the distinct scores, positives and negatives there; one row for each score of a unit."""
 
     @classmethod
-    def build(cls, cells: Cells, labels: tuple[Label, ...], names: Sequence[Label]) -> UnitPart:
-        """From cells by (unit, truth, predicted), units in the order of their names."""
-        if len(names) * 3 * len(labels) > MOST:
+    def build(
+        cls, cells: CellTable, labels: tuple[Label, ...], scores: UnitScores | None, whole: Classified
+    ) -> UnitPart:
+        """From complete cells by (unit, truth, predicted), and from scores by unit where they can be followed."""
+        seen = np.flatnonzero(np.bincount(cells.labels[0].codes))
+        names, k = [cells.labels[0].names[code] for code in seen.tolist()], len(labels)
+        if len(names) * 3 * k > MOST:
             raise PlanError(
                 "comparison-needs",
-                f"{counted(len(names), 'unit')} of {len(labels):,} classes are too many to hold",
+                f"{counted(len(names), 'unit')} of {k:,} classes are too many to hold",
                 where="unit",
                 fix="declare fewer classes",
             )
-        number, place = ({cast("Label | None", name): i for i, name in enumerate(order)} for order in (names, labels))
-        kept = [cell for cell in cells.items() if None not in cell[0]]
-        codes = [(number[unit], place[truth], place[called]) for (unit, truth, called), _ in kept]
-        unit, truth, called = np.array(codes, dtype=np.int64).reshape(-1, 3).T
-        much = np.array([float(w.total if isinstance(w, Weight) else w) for _, (_, w) in kept])
-        margins = np.zeros((len(names), 3, len(labels)))
-        for row, column, own in ((0, truth, much * (truth == called)), (1, truth, much), (2, called, much)):
-            np.add.at(margins[:, row], (unit, column), own)
-        return cls(margins=margins)
-
-    def with_scores(self, tallies: Sequence[ScorePart | None], whole: Classified) -> UnitPart:
-        """The same with where the scores of each unit stand among all."""
-        ranked = score_table(whole)
-        if ranked is None or any(tally is None for tally in tallies):
-            return self
-        rows = []
-        for unit, tally in enumerate(cast("Sequence[ScorePart]", tallies)):
-            own = tally.whole.one_vs_rest(cast("Label", whole.positive))
-            place = np.searchsorted(ranked.score, own.score)
-            pos, neg = (np.asarray(counts, dtype=np.float64) for counts in (own.pos, own.neg))
-            rows.append(np.column_stack([np.full(len(place), unit), place, pos, neg]))
-        return replace(self, places=np.concatenate(rows))
+        unit = np.searchsorted(seen, cells.labels[0].codes)
+        place = {label: number for number, label in enumerate(labels)}
+        truth, called = (column.placed(place) for column in cells.labels[1:])
+        margins = np.stack(
+            [
+                np.bincount(unit * k + column, weights=weight, minlength=len(names) * k).reshape(-1, k)
+                for column, weight in (
+                    (truth, cells.weight * (truth == called)),
+                    (truth, cells.weight),
+                    (called, cells.weight),
+                )
+            ],
+            axis=1,
+        )
+        part = cls(margins=margins)
+        ranked = None if scores is None else score_table(whole)
+        if scores is None or ranked is None:
+            return part.ordered()
+        number = scores.labels[-1].placed({cast("Label", name): code for code, name in enumerate(names)})
+        keys, entry = np.unique(
+            number * len(ranked.score) + np.searchsorted(ranked.score, scores.value), return_inverse=True
+        )
+        much = [np.bincount(entry, weights=scores.weight * side) for side in (scores.positive, ~scores.positive)]
+        return replace(part, places=np.column_stack([*np.divmod(keys, len(ranked.score)), *much])).ordered()
 
     def with_labels(self, labels: tuple[Label, ...], wanted: tuple[Label, ...]) -> UnitPart:
         """The same over more classes."""
@@ -146,18 +152,15 @@ class UnitPart:
 
 
 def group_units(
-    levels: dict[Label, Classified], cells: Cells, shown: Mapping[Label | None, Label]
+    levels: dict[Label, Classified], cells: CellTable, scores: UnitScores | None, missing: Label
 ) -> dict[Label, Classified]:
     """The tallies of the levels of a group with what each unit adds to them; cells are by (level, unit, ...)."""
-    by_level: dict[Label, Cells] = {level: {} for level in levels}
-    for (level, *rest), counts in cells.items():
-        if None not in rest:
-            by_level[shown.get(level, cast("Label", level))][tuple(rest)] = counts
-    tallies = {}
-    for level, tally in levels.items():
-        own = by_level[level]
-        part = UnitPart.build(own, tally.labels, in_order({cast("Label", unit) for unit, *_ in own}))
-        tallies[level] = replace(tally, units=part.ordered())
+    tallies, cells = {}, cells.complete()
+    for shown, tally in levels.items():
+        level = None if shown == missing else shown
+        own = cells.select(cells.labels[0].are(level)).without_first()
+        followed = None if scores is None else scores.select(scores.labels[0].are(level))
+        tallies[shown] = replace(tally, units=UnitPart.build(own, tally.labels, followed, tally))
     return tallies
 
 
