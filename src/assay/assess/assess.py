@@ -371,8 +371,8 @@ def _grouped(
 ) -> Grouped[Classified]:
     factors: dict[str, dict[Label, Classified]] = {}
     if counted_.units is not None:
-        names = (name for name in counted_.units.labels[0].names if name is not None)
-        kind_of(names, where=source.where, locate=source.locate, role=UNIT)
+        first = {type(name): name for name in reversed(counted_.units.labels[0].names) if name is not None}
+        kind_of(first.values(), where=source.where, locate=source.locate, role=UNIT)
     for name, cells in counted_.by_factor.items():
         kind_of((cell[0] for cell in cells if cell[0] is not None), where=source.where, locate=source.locate, role=name)
         by_level: dict[Label | None, Cells] = {}

@@ -160,7 +160,8 @@ def _duplicate_ids(  # noqa: PLR0917  the facts, and two ways to tell them
         where=where,
         found=examples + (f" and {ids - len(first):,} more" if ids > len(first) else ""),
         known="every row has an id of its own",
-        fix=f"keep one row of each id, or name further columns that tell the rows apart: id=['case', 'reader']{also}",
+        fix="keep one row of each id; or name further columns that tell the rows apart: id=['case', 'reader'];"
+        f" or, if rows of one id belong together, give the column as unit=... (--unit) in place of id{also}",
     )
 
 

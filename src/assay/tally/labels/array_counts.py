@@ -149,6 +149,6 @@ def _decoded(columns: Sequence[Coded], spans: Sequence[int], keys: NDArray[np.in
             codes = place[number]
         else:
             seen, codes = np.unique(number, return_inverse=True)
-        names = tuple(None if n == column.span else column.label(n) for n in seen.tolist())
+        names = column.names(seen.tolist())
         labels.append(Codes(codes=small_codes(codes, len(names)), names=names))
     return tuple(reversed(labels))

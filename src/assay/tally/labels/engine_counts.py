@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -19,12 +19,14 @@ from assay.tally.engine_weights import weigh_cells
 from assay.tally.labels.label_cells import UNIT, Cells, CellTable, Codes, Counted
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from assay.rows.engines.score_expressions import Frame
 
 _Row: TypeAlias = tuple[tuple[object, ...], int, Count | Weight]
 _ROWS = "assay_rows"
+PLAIN: Final = (
+    nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64,
+    nw.Float32, nw.Float64, nw.String, nw.Boolean, nw.Categorical, nw.Enum,
+)  # fmt: skip
 
 
 def count_frame(source: FrameSource) -> Counted:
@@ -80,12 +82,9 @@ def _group(source: FrameSource, columns: Sequence[str]) -> Cells:
 def _group_table(source: FrameSource, columns: Sequence[str]) -> CellTable:
     """The same as columns, for the many cells that units make."""
     keys = list(dict.fromkeys(columns))
-    if source.weight is not None or source.frame.implementation.is_spark_like():
+    if source.weight is not None or not fit_arrays(source, keys):
         return CellTable.of_cells(_group(source, columns))
     *values, rows = arrays(source, _rows_by(source, keys))
-    # An engine may hand wide numbers over as floats, which are not exact: those are read one by one.
-    if any(part.dtype.kind not in "iubO" or _holds_floats(part) for part in values):
-        return CellTable.of_cells(_group(source, columns))
     try:
         labels = {
             key: Codes.of_values(part, f"{source.where}, {source.shown(key)}")
@@ -97,8 +96,10 @@ def _group_table(source: FrameSource, columns: Sequence[str]) -> CellTable:
     return CellTable(labels=tuple(labels[column] for column in columns), rows=times, weight=times.astype(np.float64))
 
 
-def _holds_floats(values: NDArray[Any]) -> bool:
-    return values.dtype.kind == "O" and any(isinstance(value, float) for value in values)
+def fit_arrays(source: FrameSource, columns: Sequence[str]) -> bool:
+    """Whether columns lose nothing as arrays: engines hand wide numbers over as floats, or not at all."""
+    schema = source.frame.collect_schema()
+    return all(isinstance(schema[column], PLAIN) for column in columns)
 
 
 def _first_fault(source: FrameSource, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> RowsError:

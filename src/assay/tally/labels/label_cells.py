@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import NoneType
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
@@ -67,8 +68,12 @@ class Codes:
     def of_values(cls, values: NDArray[np.object_], where: str) -> Codes:
         """From a column as an engine hands it over, masked where values are missing."""
         if values.dtype.kind == "O":
+            listed = values.tolist()
+            if set(map(type, listed)) <= {str, NoneType}:  # no two of them are equal and of different types
+                number = {label: code for code, label in enumerate(dict.fromkeys(listed))}
+                return cls(codes=np.array([number[x] for x in listed], np.int32), names=tuple(number)).labelled(where)
             known: dict[tuple[type, object], int] = {}
-            codes = np.fromiter((known.setdefault((type(x), x), len(known)) for x in values), np.int32, len(values))
+            codes = np.fromiter((known.setdefault((type(x), x), len(known)) for x in listed), np.int32, len(listed))
             return cls(codes=codes, names=tuple(cast("Label | None", x) for _, x in known)).labelled(where)
         gone = np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
         plain = np.ma.getdata(values)

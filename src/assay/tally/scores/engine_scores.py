@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
 from operator import add
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -22,6 +22,7 @@ from assay.rows.source import FrameSource
 from assay.tally.base import Count
 from assay.tally.engine_weights import weigh_cells, weigh_groups
 from assay.tally.fixed_point import Sums
+from assay.tally.labels.engine_counts import fit_arrays
 from assay.tally.labels.label_cells import UNIT, Codes
 from assay.tally.scores.ranked_table import ones, whole
 from assay.tally.scores.rounded_scores import LISTED, MOST_CLASSES, Rounding, round_column
@@ -114,21 +115,18 @@ def _by_unit(source: FrameSource, whole: Scores, wanted: Wanted) -> dict[str | N
     unit, others = source.group.get(UNIT), {name: level for name, level in source.group.items() if name != UNIT}
     if unit is None or wanted.followed is None or whole.rounding is not None or whole.distinct > LISTED:
         return {}
+    if not fit_arrays(source, [unit, *others.values()]):
+        return {}
     score = source.score[wanted.columns[wanted.scored.index(wanted.followed)]]
     factors: dict[str | None, dict[str, str]] = {None: {}, **{name: {"g": level} for name, level in others.items()}}
     tables = {}
     for name, level in factors.items():
         keys, count, sums = _grouped(source, {**level, "u": unit}, score)
-        labels = [Codes.of_values(_as_objects(keys[key]), source.where) for key in (*level, "u")]
+        labels = [Codes.of_values(keys[key], source.where) for key in (*level, "u")]
         positive = coded(keys["t"], lambda label: int(label == wanted.followed)).astype(np.bool_)
         weight = count.astype(np.float64) if sums is None else np.array(sums[0].tolist()).astype(np.float64)
         tables[name] = UnitScores.build(labels, keys["s"].astype(np.float64), positive, weight)
     return tables
-
-
-def _as_objects(values: NDArray[Any]) -> NDArray[Any]:
-    """Numbers of another type than whole ones as objects, which are read one by one."""
-    return values if values.dtype.kind in "iubO" else values.astype(object)
 
 
 def _rounding(source: FrameSource, wanted: Wanted) -> Rounding | None:

@@ -22,6 +22,7 @@ from assay.tasks.classification.unit_part import UnitPart, score_table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.labels import Label
     from assay.core.values import Number
     from assay.inference.intervals.interval_choice import Found, Wanted
     from assay.measures.declare import Measure
@@ -46,9 +47,11 @@ class UnitIntervals:
     def __init__(self, tally: Classified, wanted: Wanted) -> None:
         self._tally, self._wanted = tally, wanted
         self._part = cast("UnitPart", tally.units)
-        total = float(self._part.sizes.sum())
+        self._sizes = self._part.sizes
+        total = float(self._sizes.sum())
         self._scale = tally.rows / total if tally.confusion.weighted and total else 1.0
         """Weights are scaled to the number of rows; the interval does not depend on it."""
+        self._informative: dict[int | None, Floats] = {}
 
     def overall(self, measure: Measure, result: Share | Number) -> Found:
         """The interval of a value of all classes, or of the positive one."""
@@ -62,11 +65,11 @@ class UnitIntervals:
         """The interval of a value of one class against the rest."""
         return FACTS[measure.family] if measure.family in FACTS else self._interval(measure, result, place)
 
-    def of_scores(self, measure: Measure, value: float) -> Found:
-        """The interval of a value of scores of two classes."""
+    def of_scores(self, measure: Measure, value: float, positive: Label | None) -> Found:
+        """The interval of a value of scores of the positive one of two classes."""
         ranked, part = score_table(self._tally), self._part
-        if ranked is None or part.places is None or measure.takes is not Ranked:
-            return "scores are not counted unit by unit here: within groups, of several classes, logits, or very many"
+        if ranked is None or part.places is None or measure.takes is not Ranked or positive != self._tally.positive:
+            return "by unit, scores are counted for the positive of two classes only, up to 50,000 distinct ones"
         if part.units * len(ranked.score) > MOST:
             return f"{part.units:,} units with {len(ranked.score):,} distinct scores are too many to leave out in turn"
         step = max(1, AT_ONCE // len(ranked.score))
@@ -105,8 +108,8 @@ class UnitIntervals:
             read = _one_class(table, cast("int", place)) if binary else table
             return np.atleast_1d(measure.values(read))
 
-        without, kinds = values(self._part.without_each(self._tally.labels)), values(self._without_row)
-        return self._case(measure, value, without, kinds, self._informative(place if binary else None))
+        without, kinds = values(self._without_unit), values(self._without_row)
+        return self._case(measure, value, without, kinds, self._has_rows(place if binary else None))
 
     def _case(
         self, measure: Measure, value: float, without: Floats, kinds: Floats | None, informative: Floats
@@ -115,14 +118,19 @@ class UnitIntervals:
         known = np.full(len(rows), np.nan) if kinds is None else kinds
         return Clustered(
             measure=measure, value=value, without_unit=without, without_row=known, rows=rows,
-            sizes=self._part.sizes * self._scale, informative=informative,
+            sizes=self._sizes * self._scale, informative=informative,
         )  # fmt: skip
 
-    def _informative(self, place: int | None) -> Floats:
+    def _has_rows(self, place: int | None) -> Floats:
         """Whether units hold rows of the class, true or called; any rows where the value is of all classes."""
-        if place is None:
-            return np.asarray(self._part.sizes > 0, dtype=np.float64)
-        return np.asarray(self._part.margins[:, 1:, place].sum(axis=1) > 0, dtype=np.float64)
+        if place not in self._informative:
+            rows = self._sizes if place is None else self._part.margins[:, 1:, place].sum(axis=1)
+            self._informative[place] = np.asarray(rows > 0, dtype=np.float64)
+        return self._informative[place]
+
+    @cached_property
+    def _without_unit(self) -> Multiclass:
+        return self._part.without_each(self._tally.labels)
 
     @cached_property
     def _whole(self) -> Multiclass:

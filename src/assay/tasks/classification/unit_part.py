@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -12,7 +13,7 @@ import numpy as np
 from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label
 from assay.core.text import counted
-from assay.tally.base import VERSION
+from assay.tally.base import VERSION, packed_reals, packed_whole, unpacked_reals, unpacked_whole
 from assay.tally.labels.one_vs_rest import Multiclass
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 KIND: Final = "class-units"
+REALS: Final = "r"
+"""Before numbers of a Record that are not whole."""
 MOST: Final = 50_000_000
 """Numbers that the margins of all units may take."""
 
@@ -44,8 +47,8 @@ class UnitPart:
         cls, cells: CellTable, labels: tuple[Label, ...], scores: UnitScores | None, whole: Classified
     ) -> UnitPart:
         """From complete cells by (unit, truth, predicted), and from scores by unit where they can be followed."""
-        seen = np.flatnonzero(np.bincount(cells.labels[0].codes))
-        names, k = [cells.labels[0].names[code] for code in seen.tolist()], len(labels)
+        seen = np.bincount(cells.labels[0].codes) > 0
+        names, k = [cells.labels[0].names[code] for code in np.flatnonzero(seen).tolist()], len(labels)
         if len(names) * 3 * k > MOST:
             raise PlanError(
                 "comparison-needs",
@@ -53,7 +56,7 @@ class UnitPart:
                 where="unit",
                 fix="declare fewer classes",
             )
-        unit = np.searchsorted(seen, cells.labels[0].codes)
+        unit = (np.cumsum(seen) - 1)[cells.labels[0].codes]
         place = {label: number for number, label in enumerate(labels)}
         truth, called = (column.placed(place) for column in cells.labels[1:])
         margins = np.stack(
@@ -133,9 +136,16 @@ class UnitPart:
         return ranked.drawn(cast("Any", pos), cast("Any", neg))
 
     def to_json(self) -> dict[str, object]:
-        """As in a Record: no unit has a name there."""
-        places = None if self.places is None else self.places.tolist()
-        return {"kind": KIND, "version": VERSION, "margins": self.margins.tolist(), "places": places}
+        """As in a Record, in few bytes: no unit has a name there."""
+        columns = None if self.places is None else [_packed(column) for column in self.places.T]
+        size = 0 if self.places is None else len(self.places)
+        return {
+            "kind": KIND,
+            "version": VERSION,
+            "shape": list(self.margins.shape),
+            "margins": _packed(self.margins.ravel()),
+            "places": None if columns is None else {"size": size, "columns": columns},
+        }
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> UnitPart:
@@ -144,11 +154,25 @@ class UnitPart:
             raise RecordError(
                 "record-unreadable", f"this is not a tally of units of version {VERSION}", fix="restore it"
             )
-        places = content["places"]
+        shape, places = content["shape"], content["places"]
         return cls(
-            margins=np.array(content["margins"], dtype=np.float64),
-            places=None if places is None else np.array(places, dtype=np.float64).reshape(-1, 4),
+            margins=_unpacked(content["margins"], math.prod(shape)).reshape(shape),
+            places=None
+            if places is None
+            else np.column_stack([_unpacked(column, places["size"]) for column in places["columns"]]),
         )
+
+
+def _packed(numbers: Floats) -> str:
+    """Rows as whole numbers; weights as eight bytes each, behind a mark."""
+    whole = numbers.astype(np.int64)
+    return packed_whole(whole) if (whole == numbers).all() else f"{REALS}{packed_reals(numbers)}"
+
+
+def _unpacked(text: str, size: int) -> Floats:
+    if text.startswith(REALS):
+        return unpacked_reals(text.removeprefix(REALS), size)
+    return unpacked_whole(text, size).astype(np.float64)
 
 
 def group_units(
