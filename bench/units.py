@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -64,32 +66,73 @@ def cover(sets: int, units: list[int], measures: list[str], *, alone: bool) -> N
                 print(f"{size:>6} {kind:>8} {icc:>4}  " + "  ".join(f"{cell:>17}" for cell in cells), flush=True)
 
 
+def seconds(run: Callable[[], object], times: int = 4) -> float:
+    """The least processor time of several runs."""
+    measured = []
+    for _ in range(times):
+        start = time.process_time()
+        run()
+        measured.append(time.process_time() - start)
+    return min(measured)
+
+
 def cost(rows: int = 1_000_000, units: int = 10_000) -> None:
-    """Print processor time with and without units, beside one more group-by of the same rows."""
+    """Print processor time with and without units, beside a bare group-by of the same rows in the same run."""
+    import duckdb
+    import pandas as pd
+
     rng = np.random.default_rng(1)
     unit, truth = rng.integers(0, units, rows), rng.integers(0, 2, rows)
     predicted = np.where(rng.random(rows) < 0.85, truth, 1 - truth)
-    score = rng.normal(size=rows) + truth
+    columns = {"truth": truth, "predicted": predicted, "unit": unit}
+    text = {
+        "truth": np.where(truth == 1, "yes", "no"),
+        "predicted": np.where(predicted == 1, "yes", "no"),
+        "unit": np.array([f"p{number:05d}" for number in range(units)])[unit],
+    }
+    few, many = rng.integers(0, 1000, rows) / 1000 + 0.3 * truth, rng.normal(size=rows) + truth
+    scored = {"measures": ["accuracy", "auroc"]}
 
-    def timed(run: object) -> float:
-        start = time.process_time()
-        run()  # type: ignore[operator]
-        return time.process_time() - start
+    def group(table: dict[str, np.ndarray]) -> object:
+        return pd.DataFrame(table).groupby(list(table)).size()
 
-    def assessed(**more: object) -> None:
-        a = assay.assess(truth=truth, predicted=predicted, positive=1, **more)  # type: ignore[arg-type]
-        dict(a.record)
+    with TemporaryDirectory() as folder:
+        cases: dict[str, tuple[dict[str, object], Callable[[], object]]] = {
+            "whole numbers, NumPy": (columns, lambda: np.unique(unit * 4 + truth * 2 + predicted, return_counts=True)),
+            "whole numbers, pandas": (columns, lambda: group(columns)),
+            "units as text, pandas": (
+                columns | {"unit": text["unit"]},
+                lambda: group(columns | {"unit": text["unit"]}),
+            ),
+            "all as text, pandas": (text, lambda: group(text)),
+            "1,300 scores, pandas": (columns | {"score": few} | scored, lambda: group(columns | {"score": few})),
+            "1,000,000 scores, pandas": (columns | {"score": many} | scored, lambda: group(columns | {"score": many})),
+        }
+        for name, table in (("whole numbers", columns), ("text", text)):
+            path = f"{folder}/{name}.parquet"
+            pd.DataFrame(table).to_parquet(path)
+            query = f"SELECT unit, truth, predicted, count(*) FROM '{path}' GROUP BY ALL"  # noqa: S608
+            given = {"data": path, **{column: column for column in table}}
+            cases[f"Parquet, {name}, DuckDB"] = given, lambda query=query: duckdb.sql(query).fetchnumpy()
 
-    for name, given in (("labels", {}), ("labels and scores", {"score": score, "measures": ["accuracy", "auroc"]})):
-        plain, by_unit, again = (
-            min(timed(run) for _ in range(3))
-            for run in (
-                lambda given=given: assessed(**given),
-                lambda given=given: assessed(**given, unit=unit),
-                lambda: np.unique(unit * 4 + truth * 2 + predicted, return_counts=True),
-            )
-        )
-        print(f"{name}: {plain:.2f} s, by unit {by_unit:.2f} s, one group-by of them {again:.2f} s")
+        for name, (given, bare) in cases.items():
+            table = {"positive": "yes" if "text" in name and "units" not in name else 1, **given}
+            alone = {column: values for column, values in table.items() if column != "unit"}
+            group_by = seconds(bare)
+            for whole in (False, True):
+
+                def assessed(whole: bool = whole, **more: object) -> None:  # noqa: FBT001
+                    a = assay.assess(**more)  # type: ignore[arg-type]
+                    dict(a.record if whole else {})
+
+                plain, by_unit = (seconds(lambda given=given: assessed(**given)) for given in (alone, table))
+                part = "assess and Record" if whole else "assess"
+                spare = 1.03 * plain + group_by - by_unit
+                print(
+                    f"{name}: {part} {plain:.3f} s, by unit {by_unit:.3f} s, group-by {group_by:.3f} s; "
+                    f"{abs(spare):.3f} s {'within' if spare >= 0 else 'above'} 1.03 x + group-by",
+                    flush=True,
+                )
 
 
 def main() -> None:

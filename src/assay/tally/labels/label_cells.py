@@ -86,7 +86,12 @@ class Codes:
     @classmethod
     def of_column(cls, column: Coded) -> Codes:
         """From a column that was coded when it was read."""
-        numbers, codes = np.unique(column.codes, return_inverse=True)
+        if column.codes.dtype.kind in "iu" and column.span <= len(column) and column.offset + column.span < 1 << 62:
+            shifted = column.codes.astype(np.int64) - column.offset
+            seen = np.bincount(shifted, minlength=1) > 0
+            numbers, codes = np.flatnonzero(seen) + column.offset, (np.cumsum(seen) - 1)[shifted]
+        else:
+            numbers, codes = np.unique(column.codes, return_inverse=True)
         names: list[Label | None] = [column.label(int(number) - column.offset) for number in numbers.tolist()]
         if column.missing is not None and column.missing.any():
             codes = np.where(column.missing, len(names), codes)

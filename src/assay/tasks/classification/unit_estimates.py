@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 CELLS: Final = ("tp", "fp", "fn", "tn")
-AT_ONCE: Final = 1 << 22
+AT_ONCE: Final = 1 << 19
 """Counts of scores that are held at a time."""
 MOST: Final = 200_000_000
 """Units times distinct scores up to which score measures have an interval."""
@@ -73,10 +73,10 @@ class UnitIntervals:
         if part.units * len(ranked.score) > MOST:
             return f"{part.units:,} units with {len(ranked.score):,} distinct scores are too many to leave out in turn"
         step = max(1, AT_ONCE // len(ranked.score))
-        blocks = [np.arange(start, min(start + step, part.units)) for start in range(0, part.units, step)]
-        without = np.concatenate(
-            [np.atleast_1d(measure.values(part.scores_without(ranked, units))) for units in blocks]
+        tables = (
+            part.scores_without(ranked, first, min(first + step, part.units)) for first in range(0, part.units, step)
         )
+        without = np.concatenate([np.atleast_1d(measure.values(table)) for table in tables])
         positives = part.margins[:, 1, self._tally.labels.index(cast("Any", self._tally.positive))]
         rarer = positives if positives.sum() * PAIR <= part.sizes.sum() else part.sizes - positives
         return jackknife_t(

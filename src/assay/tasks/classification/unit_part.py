@@ -92,20 +92,20 @@ class UnitPart:
         flat = self.margins.reshape(len(self.margins), -1)
         keys = [*flat.T[::-1]]
         if self.places is not None:  # units with equal margins are told apart by their scores
-            weight = np.zeros((len(flat), 2))
             unit, place, pos, neg = self.places.T
-            np.add.at(
-                weight, unit.astype(np.intp), np.column_stack([(place + 1) * (pos + 1), (place + 1) ** 2 * (neg + 2)])
-            )
-            keys = [*weight.T, *keys]
+            marks = ((place + 1) * (pos + 1), (place + 1) ** 2 * (neg + 2))
+            keys = [*(np.bincount(unit.astype(np.intp), mark, len(flat)) for mark in marks), *keys]
         order = np.lexsort(keys)
         if self.places is None:
             return replace(self, margins=self.margins[order])
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
-        places = self.places.copy()
-        places[:, 0] = rank[places[:, 0].astype(np.intp)]
-        return replace(self, margins=self.margins[order], places=places[np.lexsort(places.T[::-1])])
+        unit, place = (column.astype(np.int64) for column in self.places.T[:2])
+        unit = rank[unit]
+        in_order = np.argsort(unit * (place.max(initial=0) + 1) + place)
+        places = self.places[in_order]
+        places[:, 0] = unit[in_order]
+        return replace(self, margins=self.margins[order], places=places)
 
     @property
     def units(self) -> int:
@@ -122,18 +122,18 @@ class UnitPart:
         rest = self.margins.sum(axis=0) - self.margins
         return Multiclass(hits=rest[:, 0], actual=rest[:, 1], called=rest[:, 2], labels=labels)
 
-    def scores_without(self, ranked: Ranked, units: NDArray[np.intp]) -> Ranked:
-        """The scores of all rows without one unit, for some of the units."""
-        pos = np.repeat(np.asarray(ranked.pos, dtype=np.float64)[np.newaxis], len(units), axis=0)
-        neg = np.repeat(np.asarray(ranked.neg, dtype=np.float64)[np.newaxis], len(units), axis=0)
-        where = {int(unit): row for row, unit in enumerate(units)}
-        unit, place, positives, negatives = cast("Floats", self.places).T
-        chosen = np.isin(unit, units)
-        rows = np.array([where[int(name)] for name in unit[chosen]], dtype=np.intp)
-        at = rows, place[chosen].astype(np.intp)
-        np.subtract.at(pos, at, positives[chosen])
-        np.subtract.at(neg, at, negatives[chosen])
-        return ranked.drawn(cast("Any", pos), cast("Any", neg))
+    def scores_without(self, ranked: Ranked, first: int, last: int) -> Ranked:
+        """The scores of all rows without one unit, for units from `first` up to `last`."""
+        places = cast("Floats", self.places)
+        start, stop = np.searchsorted(places[:, 0], [first, last])
+        unit, place, positives, negatives = places[start:stop].T
+        at = (unit - first).astype(np.intp), place.astype(np.intp)
+        tables = []
+        for counts, own in ((ranked.pos, positives), (ranked.neg, negatives)):
+            rest = np.repeat(np.asarray(counts, dtype=np.float64)[np.newaxis], last - first, axis=0)
+            rest[at] -= own  # a unit has each place once
+            tables.append(cast("Any", rest))
+        return ranked.drawn(*tables)
 
     def to_json(self) -> dict[str, object]:
         """As in a Record, in few bytes: no unit has a name there."""
