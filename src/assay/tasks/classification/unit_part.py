@@ -70,7 +70,7 @@ class UnitPart:
             ],
             axis=1,
         )
-        part = cls(margins=margins)
+        part = cls(margins=cast("Floats", margins))
         ranked = None if scores is None else score_table(whole)
         if scores is None or ranked is None:
             return part.ordered()
