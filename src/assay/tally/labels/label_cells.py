@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 import numpy as np
 
 from assay.core.labels import Label
-from assay.rows.label_types import label_of
+from assay.rows.label_types import LONGEST, label_of
 from assay.tally.base import Count, Weight
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ class Codes:
             listed = values.tolist()
             if set(map(type, listed)) <= {str, NoneType}:  # no two of them are equal and of different types
                 number = {label: code for code, label in enumerate(dict.fromkeys(listed))}
-                return cls(codes=np.array([number[x] for x in listed], np.int32), names=tuple(number)).labelled(where)
+                coded = cls(codes=np.array([number[x] for x in listed], np.int32), names=tuple(number))
+                return coded.labelled(where) if any(x and 4 * len(x) > LONGEST for x in number) else coded
             known: dict[tuple[type, object], int] = {}
             codes = np.fromiter((known.setdefault((type(x), x), len(known)) for x in listed), np.int32, len(listed))
             return cls(codes=codes, names=tuple(cast("Label | None", x) for _, x in known)).labelled(where)
@@ -79,6 +80,8 @@ class Codes:
         plain = np.ma.getdata(values)
         some = plain if gone is None else plain[~gone]
         names, inverse = np.unique(some, return_inverse=True)
+        if gone is None and names.dtype.kind in "iu":  # whole numbers are labels as they are
+            return cls(codes=small_codes(inverse, len(names)), names=tuple(names.tolist()))
         codes = np.full(len(plain), len(names), dtype=np.int32)
         codes[slice(None) if gone is None else ~gone] = inverse
         return cls(codes=codes, names=(*names.tolist(), *([] if gone is None else [None]))).labelled(where)
