@@ -201,8 +201,9 @@ def test_a_huge_integer_of_duckdb_names_units_by_all_digits():
     duckdb = pytest.importorskip("duckdb")
     rows, unit = patients()
     frame = pl.DataFrame({**{name: rows[name] for name in ("truth", "predicted")}, "unit": unit})  # noqa: F841
-    relation = duckdb.sql("SELECT truth, predicted, unit::HUGEINT + 1152921504606846976 AS unit FROM frame")
-    a = assay.assess(data=relation, truth="truth", predicted="predicted", unit="unit")
+    with duckdb.connect() as connection:
+        relation = connection.sql("SELECT truth, predicted, unit::HUGEINT + 1152921504606846976 AS unit FROM frame")
+        a = assay.assess(data=relation, truth="truth", predicted="predicted", unit="unit")
     assert a.record["units"] == 40
 
 
@@ -226,6 +227,15 @@ def test_the_jackknife_of_areas_is_that_of_scikit_learn():
         centre = special.logit(area(rows["truth"], rows["score"]))
         reach = special.stdtrit(rarer - 1, 0.975) * np.sqrt(24 / 25 * np.sum((np.array(without) - centre) ** 2))
         assert (a[name].low, a[name].high) == pytest.approx(tuple(special.expit([centre - reach, centre + reach])))
+
+
+def test_errors_in_a_handful_of_units_are_noted():
+    _, unit = patients()
+    truth = np.arange(400) % 2
+    for wrong, noted in ((3, True), (8, False)):
+        predicted = np.where((unit < wrong) & (np.arange(400) % 10 == 0), 1 - truth, truth)
+        notes = assay.assess(truth=truth, predicted=predicted, unit=unit)["accuracy"].interval.notes
+        assert any("errors are in 3 units only" in note for note in notes) == noted
 
 
 def test_repeated_ids_point_to_units(tmp_path):

@@ -49,6 +49,8 @@ class Clustered:
     """Rows of each unit."""
     informative: Floats
     """Whether a unit holds rows that the value rests on."""
+    erring: int = 0
+    """Units that hold a wrong prediction; 0 where there is none, or predictions are not judged."""
 
     def refusal(self) -> str | None:
         """Why there is no interval, if there is none."""
@@ -76,12 +78,18 @@ class Clustered:
         kish = float(self.sizes.sum() ** 2 / (self.sizes**2).sum())
         return max(min(float(self.informative.sum()), kish) - 1, 1.0)
 
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the interval should know."""
+        units = int(self.informative.sum())
+        few = (f"only {counted(units, 'unit')}: the interval may be too narrow",) if units < FEW else ()
+        rare = f"errors are in {counted(self.erring, 'unit')} only: the interval may be too narrow"
+        return (*few, rare) if 0 < self.erring < FEWEST else few
+
     def effect_and_method(self, level: float) -> tuple[float, str, tuple[str, ...]]:
         """The design effect widened for few units, and how it is told."""
         effect, units = self.design_effect(), int(self.informative.sum())
         wide = (student_quantile((1 + level) / 2, self.degrees()) / normal_quantile((1 + level) / 2)) ** 2
-        notes = (f"only {counted(units, 'unit')}: the interval may be too narrow",) if units < FEW else ()
-        return effect * wide, f"by unit, {counted(units, 'unit')}, design effect {effect:.3g}", notes
+        return effect * wide, f"by unit, {counted(units, 'unit')}, design effect {effect:.3g}", self.notes()
 
 
 def share_interval(case: Clustered, top: float, of: float, level: float) -> Interval | str:
@@ -129,8 +137,7 @@ def jackknife_t(case: Clustered, level: float) -> Interval | str:
         return "no unit differs from the others, so the spread is unknown"
     reach = student_quantile((1 + level) / 2, case.degrees()) * error
     units = int(case.informative.sum())
-    notes = (f"only {counted(units, 'unit')}: the interval may be too narrow",) if units < FEW else ()
     return Interval(
         low=scale.back(centre - reach), high=scale.back(centre + reach), level=level,
-        method=f"jackknife by unit, {counted(units, 'unit')}, {scale.name} scale, Student's t", notes=notes,
+        method=f"jackknife by unit, {counted(units, 'unit')}, {scale.name} scale, Student's t", notes=case.notes(),
     )  # fmt: skip

@@ -39,6 +39,8 @@ AT_ONCE: Final = 1 << 19
 MOST: Final = 200_000_000
 """Units times distinct scores up to which score measures have an interval."""
 PAIR: Final = 2
+ROUNDING: Final = 1e-12
+"""Sums of weights that differ by less are equal."""
 
 
 class UnitIntervals:
@@ -51,6 +53,7 @@ class UnitIntervals:
         total = float(self._sizes.sum())
         self._scale = tally.rows / total if tally.confusion.weighted and total else 1.0
         """Weights are scaled to the number of rows; the interval does not depend on it."""
+        self._erring = int((self._part.margins[:, 0].sum(axis=1) < self._sizes * (1 - ROUNDING)).sum())
         self._informative: dict[int | None, Floats] = {}
 
     def overall(self, measure: Measure, result: Share | Number) -> Found:
@@ -118,7 +121,7 @@ class UnitIntervals:
         known = np.full(len(rows), np.nan) if kinds is None else kinds
         return Clustered(
             measure=measure, value=value, without_unit=without, without_row=known, rows=rows,
-            sizes=self._sizes * self._scale, informative=informative,
+            sizes=self._sizes * self._scale, informative=informative, erring=0 if kinds is None else self._erring,
         )  # fmt: skip
 
     def _has_rows(self, place: int | None) -> Floats:
