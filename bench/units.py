@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -21,25 +23,25 @@ SCORED = ("auroc", "average_precision")
 
 
 def draw(
-    rng: np.random.Generator, units: int, *, unequal: bool, icc: float
+    rng: np.random.Generator, units: int, *, unequal: bool, icc: float, shift: float = 1.7
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Rows of some units: truth, prediction, score, unit."""
+    """Rows of some units: truth, prediction, score, unit; `shift` is how far positives stand above negatives."""
     sizes = np.maximum(1, rng.lognormal(1.9, 0.8, units)).astype(int) if unequal else np.full(units, 10)
     unit = np.repeat(np.arange(units), sizes)
     spread = np.sqrt(icc / (1 - icc))
     truth = (rng.random(len(unit)) < 0.3).astype(int)
-    score = rng.normal(size=len(unit)) + 1.7 * truth + rng.normal(size=units)[unit] * spread
-    return {"truth": truth, "predicted": (score > 1.0).astype(int), "score": score}, unit
+    score = rng.normal(size=len(unit)) + shift * truth + rng.normal(size=units)[unit] * spread
+    return {"truth": truth, "predicted": (score > 1.0 + (shift - 1.7) / 2).astype(int), "score": score}, unit
 
 
-def cover(sets: int, units: list[int], measures: list[str], *, alone: bool) -> None:
+def cover(sets: int, units: list[int], measures: list[str], *, alone: bool, shift: float) -> None:
     """Print coverage by setting and measure."""
     print(f"{'units':>6} {'sizes':>8} {'icc':>4}  " + "  ".join(f"{name[:17]:>17}" for name in measures), flush=True)
     columns = ["truth", "predicted", *(["score"] if set(measures) & set(SCORED) else [])]
     for icc in (0.1, 0.3):
         true = dict.fromkeys(measures, 0.0)
         for seed in range(4):
-            rows, _ = draw(np.random.default_rng([99, seed]), 25_000, unequal=False, icc=icc)
+            rows, _ = draw(np.random.default_rng([99, seed]), 25_000, unequal=False, icc=icc, shift=shift)
             large = assay.assess(**{name: rows[name] for name in columns}, positive=1, measures=measures)
             true = {name: value + large[name].value / 4 for name, value in true.items()}
         for size in units:
@@ -47,7 +49,7 @@ def cover(sets: int, units: list[int], measures: list[str], *, alone: bool) -> N
                 covered = {name: [0, 0, 0, 0] for name in measures}
                 for seed in range(sets):
                     rng = np.random.default_rng([seed, size, unequal, int(icc * 10)])
-                    rows, unit = draw(rng, size, unequal=unequal, icc=icc)
+                    rows, unit = draw(rng, size, unequal=unequal, icc=icc, shift=shift)
                     rows = {name: rows[name] for name in columns}
                     found = [assay.assess(**rows, positive=1, measures=measures, unit=unit)]
                     found += [assay.assess(**rows, positive=1, measures=measures)] if alone else []
@@ -64,32 +66,73 @@ def cover(sets: int, units: list[int], measures: list[str], *, alone: bool) -> N
                 print(f"{size:>6} {kind:>8} {icc:>4}  " + "  ".join(f"{cell:>17}" for cell in cells), flush=True)
 
 
+def seconds(run: Callable[[], object], times: int = 4) -> float:
+    """The least processor time of several runs."""
+    measured = []
+    for _ in range(times):
+        start = time.process_time()
+        run()
+        measured.append(time.process_time() - start)
+    return min(measured)
+
+
 def cost(rows: int = 1_000_000, units: int = 10_000) -> None:
-    """Print processor time with and without units, beside one more group-by of the same rows."""
+    """Print processor time with and without units, beside a bare group-by of the same rows in the same run."""
+    import duckdb
+    import pandas as pd
+
     rng = np.random.default_rng(1)
     unit, truth = rng.integers(0, units, rows), rng.integers(0, 2, rows)
     predicted = np.where(rng.random(rows) < 0.85, truth, 1 - truth)
-    score = rng.normal(size=rows) + truth
+    columns = {"truth": truth, "predicted": predicted, "unit": unit}
+    text = {
+        "truth": np.where(truth == 1, "yes", "no"),
+        "predicted": np.where(predicted == 1, "yes", "no"),
+        "unit": np.array([f"p{number:05d}" for number in range(units)])[unit],
+    }
+    few, many = rng.integers(0, 1000, rows) / 1000 + 0.3 * truth, rng.normal(size=rows) + truth
+    scored = {"measures": ["accuracy", "auroc"]}
 
-    def timed(run: object) -> float:
-        start = time.process_time()
-        run()  # type: ignore[operator]
-        return time.process_time() - start
+    def group(table: dict[str, np.ndarray]) -> object:
+        return pd.DataFrame(table).groupby(list(table)).size()
 
-    def assessed(**more: object) -> None:
-        a = assay.assess(truth=truth, predicted=predicted, positive=1, **more)  # type: ignore[arg-type]
-        dict(a.record)
+    with TemporaryDirectory() as folder:
+        cases: dict[str, tuple[dict[str, object], Callable[[], object]]] = {
+            "whole numbers, NumPy": (columns, lambda: np.unique(unit * 4 + truth * 2 + predicted, return_counts=True)),
+            "whole numbers, pandas": (columns, lambda: group(columns)),
+            "units as text, pandas": (
+                columns | {"unit": text["unit"]},
+                lambda: group(columns | {"unit": text["unit"]}),
+            ),
+            "all as text, pandas": (text, lambda: group(text)),
+            "1,300 scores, pandas": (columns | {"score": few} | scored, lambda: group(columns | {"score": few})),
+            "1,000,000 scores, pandas": (columns | {"score": many} | scored, lambda: group(columns | {"score": many})),
+        }
+        for name, table in (("whole numbers", columns), ("text", text)):
+            path = f"{folder}/{name}.parquet"
+            pd.DataFrame(table).to_parquet(path)
+            query = f"SELECT unit, truth, predicted, count(*) FROM '{path}' GROUP BY ALL"  # noqa: S608
+            given = {"data": path, **{column: column for column in table}}
+            cases[f"Parquet, {name}, DuckDB"] = given, lambda query=query: duckdb.sql(query).fetchnumpy()
 
-    for name, given in (("labels", {}), ("labels and scores", {"score": score, "measures": ["accuracy", "auroc"]})):
-        plain, by_unit, again = (
-            min(timed(run) for _ in range(3))
-            for run in (
-                lambda given=given: assessed(**given),
-                lambda given=given: assessed(**given, unit=unit),
-                lambda: np.unique(unit * 4 + truth * 2 + predicted, return_counts=True),
-            )
-        )
-        print(f"{name}: {plain:.2f} s, by unit {by_unit:.2f} s, one group-by of them {again:.2f} s")
+        for name, (given, bare) in cases.items():
+            table = {"positive": "yes" if "text" in name and "units" not in name else 1, **given}
+            alone = {column: values for column, values in table.items() if column != "unit"}
+            group_by = seconds(bare)
+            for whole in (False, True):
+
+                def assessed(whole: bool = whole, **more: object) -> None:  # noqa: FBT001
+                    a = assay.assess(**more)  # type: ignore[arg-type]
+                    dict(a.record if whole else {})
+
+                plain, by_unit = (seconds(lambda given=given: assessed(**given)) for given in (alone, table))
+                part = "assess and Record" if whole else "assess"
+                spare = 1.03 * plain + group_by - by_unit
+                print(
+                    f"{name}: {part} {plain:.3f} s, by unit {by_unit:.3f} s, group-by {group_by:.3f} s; "
+                    f"{abs(spare):.3f} s {'within' if spare >= 0 else 'above'} 1.03 x + group-by",
+                    flush=True,
+                )
 
 
 def main() -> None:
@@ -98,13 +141,14 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=200)
     parser.add_argument("--units", type=int, nargs="+", default=[20, 50, 200, 500])
     parser.add_argument("--measures", nargs="+", default=list(MEASURES))
+    parser.add_argument("--shift", type=float, default=1.7, help="3.4 makes 5 to 7 %% errors, 1.7 about 20 %%")
     parser.add_argument("--alone", action="store_true", help="beside the intervals of independent rows")
     parser.add_argument("--cost", action="store_true", help="processor time instead of coverage")
     asked = parser.parse_args()
     if asked.cost:
         cost()
     else:
-        cover(asked.sets, asked.units, asked.measures, alone=asked.alone)
+        cover(asked.sets, asked.units, asked.measures, alone=asked.alone, shift=asked.shift)
 
 
 if __name__ == "__main__":

@@ -40,11 +40,9 @@ if TYPE_CHECKING:
     from assay.assess.scores.score_predictions import Decided
     from assay.measures import Measure
     from assay.rows.limits import Limits
+    from assay.tally.scores.score_tally import UnitScores
     from assay.tasks.classification.cost_matrix import Costs
     from assay.tasks.classification.score_part import ScorePart
-
-
-"""The factor under which units are counted; no group is called so."""
 
 
 @with_settings
@@ -245,17 +243,16 @@ def _assessed(source: Source, counted_: Counted, request: _Request, decided: Dec
     confusion = _confusion(scored, settled, counted_.weighted)
     if confusion.worth is not None:
         notes.append(f"the weighted rows are worth about {confusion.worth:,.0f} rows of equal weight (Kish)")
-    part, scores_by_level, more = (
-        (None, {}, ()) if decided is None else _score_part(decided, settled, request.settings.wanted.level)
+    part, scores_by_level, by_unit, more = (
+        (None, {}, {}, ()) if decided is None else _score_part(decided, settled, request.settings.wanted.level)
     )
-    unit_cells = counted_.by_factor.get(UNIT)
-    grouped = _grouped(counted_, settled, kinds, source, scores_by_level)
+    grouped = _grouped(counted_, settled, kinds, source, scores_by_level, by_unit=by_unit)
     whole = Classified(confusion=confusion, positive=settled.positive, scores=part)
     settings = request.settings.fitted(settled.labels, spelled=spelled)
-    if unit_cells is not None:
+    if counted_.units is not None:
         from assay.tasks.classification.unit_estimates import add_units
 
-        whole, settings, told = add_units(whole, unit_cells, scores_by_level.get(UNIT, {}), settings)
+        whole, settings, told = add_units(whole, counted_.units, by_unit.get(None), settings)
         notes += told
     elif repeated := note_like_units(grouped, confusion.rows):
         notes.append(repeated)
@@ -281,14 +278,14 @@ def _read_costs(costs: object) -> Costs | None:
 
 def _score_part(
     decided: Decided, settled: Classes, level: float
-) -> tuple[ScorePart, dict[str, dict[Label, ScorePart]], tuple[str, ...]]:
-    """Return the scores of all rows and of each level of each group, and notes about them."""
+) -> tuple[ScorePart, dict[str, dict[Label, ScorePart]], dict[str | None, UnitScores], tuple[str, ...]]:
+    """Return the scores of all rows and of each level of each group, those by unit, and notes about them."""
     from assay.assess.scores.score_notes import demand_range, score_notes
     from assay.assess.scores.score_predictions import tallied
 
-    part, levels = tallied(decided, settled)
+    part, levels, by_unit = tallied(decided, settled)
     demand_range(part, decided.source.where)
-    return part, levels, (*decided.notes, *score_notes(part, settled.positive, level))
+    return part, levels, by_unit, (*decided.notes, *score_notes(part, settled.positive, level))
 
 
 def _scored_cells(source: Source, counted_: Counted, settings: Settings, lost: int) -> tuple[Cells, Census]:
@@ -369,12 +366,15 @@ def _grouped(
     kinds: dict[str, str | None],
     source: Source,
     scores: Mapping[str, Mapping[Label, ScorePart]],
+    *,
+    by_unit: Mapping[str | None, UnitScores],
 ) -> Grouped[Classified]:
     factors: dict[str, dict[Label, Classified]] = {}
+    if counted_.units is not None:
+        first = {type(name): name for name in reversed(counted_.units.labels[0].names) if name is not None}
+        kind_of(first.values(), where=source.where, locate=source.locate, role=UNIT)
     for name, cells in counted_.by_factor.items():
         kind_of((cell[0] for cell in cells if cell[0] is not None), where=source.where, locate=source.locate, role=name)
-        if name == UNIT:
-            continue
         by_level: dict[Label | None, Cells] = {}
         for (level, *pair), found in cells.items():
             if None not in pair:
@@ -390,7 +390,7 @@ def _grouped(
         if name in counted_.within:
             from assay.tasks.classification.unit_part import group_units
 
-            factors[name] = group_units(factors[name], counted_.within[name], {None: missing})
+            factors[name] = group_units(factors[name], counted_.within[name], by_unit.get(name), missing)
     return Grouped(factors=factors)
 
 

@@ -48,6 +48,12 @@ class Coded:
         """What class number (counted from 0) stands for."""
         return number + self.offset if self.labels is None else self.labels[number]
 
+    def names(self, numbers: list[int]) -> tuple[Label | None, ...]:
+        """What some class numbers stand for; the number after the last class stands for no label."""
+        if self.labels is None and self.missing is None:
+            return tuple([number + self.offset for number in numbers])  # a list is faster than a generator
+        return tuple(None if number == self.span else self.label(number) for number in numbers)
+
     def rows_of(self, label: Label | None, most: int = 3) -> list[int]:
         """The first rows that carry a label, or none at all."""
         if label is None:

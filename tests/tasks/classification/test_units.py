@@ -71,7 +71,8 @@ def test_units_of_two_sites_merge_to_those_of_all():
         for side in (half, ~half)
     ]
     merged, pooled = assay.merge(*parts), assay.assess(**rows, unit=unit, group={"g": level})
-    assert merged.by_group["g"][1]["recall"].interval == pooled.by_group["g"][1]["recall"].interval
+    for name in ("recall", "auroc"):
+        assert merged.by_group["g"][1][name].interval == pooled.by_group["g"][1][name].interval
     for name in MEASURES:
         assert merged[name].low == pooled[name].low
         assert merged[name].high == pooled[name].high
@@ -109,21 +110,14 @@ def test_several_classes_and_each_of_them_are_judged_by_unit():
 @pytest.mark.parametrize("site", [lambda unit: unit % 2, lambda unit: np.arange(len(unit)) % 3], ids=["of", "within"])
 def test_groups_of_units_and_groups_within_units_have_intervals_by_unit(site):
     rows, unit = patients()
-    labels = {name: rows[name] for name in ("truth", "predicted")}
-    a = assay.assess(**labels, unit=unit, group={"site": site(unit)})
+    a = assay.assess(**rows, unit=unit, group={"site": site(unit)})
     for level in a.by_group["site"]:
         here = site(unit) == level
-        alone = assay.assess(**{name: column[here] for name, column in labels.items()}, unit=unit[here])
-        for name in ("recall", "f1", "matthews_corrcoef"):
+        alone = assay.assess(**{name: column[here] for name, column in rows.items()}, unit=unit[here])
+        for name in MEASURES:
             assert a.by_group["site"][level][name].interval == alone[name].interval
+            assert a.by_group["site"][level][name].low < a.by_group["site"][level][name].high
     assert verify(a.record).holds
-
-
-def test_scores_within_groups_say_why_they_have_no_interval():
-    rows, unit = patients()
-    a = assay.assess(**rows, unit=unit, group={"site": unit % 2})
-    assert "within groups" in a.by_group["site"][0]["auroc"].no_interval
-    assert "by unit" in a.by_group["site"][0]["recall"].interval.method
 
 
 def test_equal_weights_change_nothing_and_others_move_value_and_interval():
@@ -175,3 +169,84 @@ def test_rows_without_a_unit_are_refused():
     rows, unit = patients()
     with pytest.raises(assay.AssayError, match="without a unit"):
         assay.assess(**rows, unit=[None, *unit[1:].tolist()])
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pl.Series(range(40), dtype=pl.Int64),
+        pl.Series(range(40), dtype=pl.Float64),
+        pl.Series([2**63 + number for number in range(40)], dtype=pl.UInt64),
+        pl.Series([2**60 + number for number in range(40)], dtype=pl.Int128),
+        pl.Series(range(40)).cast(pl.Decimal(12, 0)),
+        pl.Series([f"p{number}" for number in range(40)]).cast(pl.Categorical),
+    ],
+    ids=["int", "float", "above-2^63", "128-bit", "decimal", "category"],
+)
+def test_names_of_units_of_any_type_give_the_same_tallies(tmp_path, names):
+    """Engines hand some wide numbers over as floats, which would make one unit of several."""
+    rows, unit = patients()
+    if names.dtype in (pl.Int128, pl.Decimal):
+        del rows["score"]
+    expected = assay.assess(**rows, unit=unit).record["tallies"]
+    frame = pl.DataFrame(rows).with_columns(unit=names.gather(unit))
+    columns = {name: name for name in frame.columns}
+    assert assay.assess(data=frame, **columns).record["tallies"] == expected
+    if names.dtype != pl.Int128:
+        frame.write_parquet(tmp_path / "rows.parquet")
+        assert assay.assess(data=str(tmp_path / "rows.parquet"), **columns).record["tallies"] == expected
+
+
+def test_a_huge_integer_of_duckdb_names_units_by_all_digits():
+    duckdb = pytest.importorskip("duckdb")
+    rows, unit = patients()
+    frame = pl.DataFrame({**{name: rows[name] for name in ("truth", "predicted")}, "unit": unit})  # noqa: F841
+    with duckdb.connect() as connection:
+        relation = connection.sql("SELECT truth, predicted, unit::HUGEINT + 1152921504606846976 AS unit FROM frame")
+        a = assay.assess(data=relation, truth="truth", predicted="predicted", unit="unit")
+    assert a.record["units"] == 40
+
+
+def test_scores_of_the_other_class_borrow_no_interval():
+    rows, unit = patients()
+    chance = 1 / (1 + np.exp(-rows["score"]))
+    a = assay.assess(**{**rows, "score": {0: 1 - chance, 1: chance}}, unit=unit)
+    assert a.by_class[1]["average_precision"].interval == a["average_precision"].interval
+    assert "positive of two classes" in a.by_class[0]["average_precision"].no_interval
+
+
+def test_the_jackknife_of_areas_is_that_of_scikit_learn():
+    """Delete one unit, the logit scale, Student's t with the units that hold the rarer class."""
+    metrics = pytest.importorskip("sklearn.metrics")
+    special = pytest.importorskip("scipy.special")
+    rows, unit = patients(units=25, rows=6)
+    a = assay.assess(**rows, unit=unit)
+    rarer = len(set(unit[rows["truth"] == (rows["truth"].mean() <= 0.5)]))
+    for name, area in (("auroc", metrics.roc_auc_score), ("average_precision", metrics.average_precision_score)):
+        without = [special.logit(area(rows["truth"][unit != u], rows["score"][unit != u])) for u in range(25)]
+        centre = special.logit(area(rows["truth"], rows["score"]))
+        reach = special.stdtrit(rarer - 1, 0.975) * np.sqrt(24 / 25 * np.sum((np.array(without) - centre) ** 2))
+        assert (a[name].low, a[name].high) == pytest.approx(tuple(special.expit([centre - reach, centre + reach])))
+
+
+def test_errors_in_a_handful_of_units_are_noted():
+    _, unit = patients()
+    truth = np.arange(400) % 2
+    for wrong, noted in ((3, True), (8, False)):
+        predicted = np.where((unit < wrong) & (np.arange(400) % 10 == 0), 1 - truth, truth)
+        notes = assay.assess(truth=truth, predicted=predicted, unit=unit)["accuracy"].interval.notes
+        assert any("errors are in 3 units only" in note for note in notes) == noted
+
+
+def test_repeated_ids_point_to_units(tmp_path):
+    rows, unit = patients()
+    frame = pl.DataFrame({**rows, "patient": unit})
+    frame.write_csv(tmp_path / "rows.csv")
+    columns = {"truth": "truth", "predicted": "predicted"}
+    for data in (frame, str(tmp_path / "rows.csv")):
+        with pytest.raises(assay.AssayError, match="unit="):
+            assay.assess(data=data, **columns, id="patient", positive=1)
+        notes = assay.assess(
+            data=data, **columns, group=["patient"], positive="1" if isinstance(data, str) else 1
+        ).notes
+        assert any("unit=..." in note for note in notes)

@@ -31,7 +31,7 @@ from assay.tally.labels.array_counts import count
 from assay.tally.labels.label_cells import Cells, Counted
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_aggregation import count_ranks, count_row_scores, count_scores
-from assay.tally.scores.score_tally import Scores, Wanted
+from assay.tally.scores.score_tally import Scores, UnitScores, Wanted
 from assay.tasks.classification.score_part import UNCALLED, ScorePart, Threshold
 
 TWO: Final = 2
@@ -302,12 +302,15 @@ def _named(counts: Counted, called: tuple[Label, ...]) -> Counted:
         counts,
         cells=named(counts.cells),
         by_factor={name: named(cells) for name, cells in counts.by_factor.items()},
-        within={name: named(cells) for name, cells in counts.within.items()},
+        units=None if counts.units is None else counts.units.with_predicted(called),
+        within={name: table.with_predicted(called) for name, table in counts.within.items()},
     )
 
 
-def tallied(decided: Decided, settled: Classes) -> tuple[ScorePart, dict[str, dict[Label, ScorePart]]]:
-    """The scores of all rows, and of every level of every factor."""
+def tallied(
+    decided: Decided, settled: Classes
+) -> tuple[ScorePart, dict[str, dict[Label, ScorePart]], dict[str | None, UnitScores]]:
+    """The scores of all rows, of every level of every factor, and of both unit by unit."""
     if decided.score_labels is None:
         demand_two(settled)
         positive = cast("Label", settled.positive)
@@ -329,7 +332,12 @@ def tallied(decided: Decided, settled: Classes) -> tuple[ScorePart, dict[str, di
             columns=tuple(places[label] for label in settled.labels),
         )
     asked = decided.asked
-    wanted = replace(wanted, probability=asked.settings.kind == "probability", exact=asked.settings.exact_scores)
+    wanted = replace(
+        wanted,
+        probability=asked.settings.kind == "probability",
+        exact=asked.settings.exact_scores,
+        followed=settled.positive if asked.link is None else None,
+    )
     tallies = count_scores(decided.source, wanted)
     if decided.chosen_on is not None and decided.chosen_on == tallies.whole:
         what = "the threshold was chosen on the very rows that are assessed: truth and scores are the same"
@@ -350,7 +358,7 @@ def tallied(decided: Decided, settled: Classes) -> tuple[ScorePart, dict[str, di
     for name, levels in tallies.by_factor.items():
         missing = free_name(MISSING, levels)
         groups[name] = {missing if level is None else level: part.level(tally) for level, tally in levels.items()}
-    return part, groups
+    return part, groups, tallies.by_unit
 
 
 def _by_row(decided: Decided, wanted: Wanted) -> RowScores | None:

@@ -48,6 +48,8 @@ class Clustered:
     """Rows of each unit."""
     informative: Floats
     """Whether a unit holds rows that the value rests on."""
+    erring: int = 0
+    """Units that hold a wrong prediction; 0 where there is none, or predictions are not judged."""
 
     def refusal(self) -> str | None:
         """Why there is no interval, if there is none."""
@@ -75,12 +77,18 @@ class Clustered:
         kish = float(self.sizes.sum() ** 2 / (self.sizes**2).sum())
         return max(min(float(self.informative.sum()), kish) - 1, 1.0)
 
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the interval should know."""
+        units = int(self.informative.sum())
+        few = note_few(units)
+        rare = f"errors are in {counted(self.erring, 'unit')} only: the interval may be too narrow"
+        return (*few, rare) if 0 < self.erring < FEWEST else few
+
     def effect_and_method(self, level: float) -> tuple[float, str, tuple[str, ...]]:
         """The design effect widened for few units, and how it is told."""
         effect, units = self.design_effect(), int(self.informative.sum())
         wide = (student_quantile((1 + level) / 2, self.degrees()) / normal_quantile((1 + level) / 2)) ** 2
-        told = f"by unit, {counted(units, 'unit')}, design effect {effect:.3g}"
-        return effect * wide, told, note_few(units)
+        return effect * wide, f"by unit, {counted(units, 'unit')}, design effect {effect:.3g}", self.notes()
 
 
 def share_interval(case: Clustered, top: float, of: float, level: float) -> Interval | str:
@@ -122,4 +130,4 @@ def jackknife_t(case: Clustered, level: float) -> Interval | str:
     if isinstance(ends, str):
         return ends
     method = f"jackknife by unit, {counted(units, 'unit')}, {scale.name} scale, Student's t"
-    return Interval(low=ends[0], high=ends[1], level=level, method=method, notes=note_few(units))
+    return Interval(low=ends[0], high=ends[1], level=level, method=method, notes=case.notes())

@@ -151,8 +151,8 @@ def duplicate_ids(ids: int, rows: int, first: Mapping[Id, Sequence[int]], where:
             where=where,
             found=examples + (f" and {ids - len(first):,} more" if ids > len(first) else ""),
             known="every row has an id of its own",
-            fix="keep one row of each id, or name further columns that tell the rows apart: id=['case', 'reader']"
-            + also,
+            fix="keep one row of each id; or name further columns that tell the rows apart: id=['case', 'reader'];"
+            f" or, if rows of one id belong together, give the column as unit=... (--unit) in place of id{also}",
         )
 
     return told_by(build)

@@ -11,8 +11,8 @@ import numpy as np
 from assay.rows.columns import CHUNK, Coded
 from assay.rows.source import ArraySource, FrameSource, Source
 from assay.tally.base import Weight
-from assay.tally.fixed_point import Weights
-from assay.tally.labels.label_cells import UNIT, Cells, Counted
+from assay.tally.fixed_point import Sums, Weights
+from assay.tally.labels.label_cells import UNIT, Cells, CellTable, Codes, Counted, small_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,25 +36,47 @@ def _count_arrays(source: ArraySource) -> Counted:
     weight = None if source.weight is None else Weights.of(source.weight, source.quantum)
     units = [source.group[UNIT]] if UNIT in source.group else []
     others = {name: column for name, column in source.group.items() if name != UNIT}
+    by_unit = count_table([*units, *pair], weight) if units else None
     return Counted(
-        cells=count_columns(pair, weight),
-        by_factor={name: count_columns([column, *pair], weight) for name, column in source.group.items()},
+        cells=count_columns(pair, weight) if by_unit is None or weight is not None else by_unit.pairs(),
+        by_factor={name: count_columns([column, *pair], weight) for name, column in others.items()},
         rows=len(source.truth),
         weighted=source.weight is not None,
-        within={name: count_columns([column, *units, *pair], weight) for name, column in others.items() if units},
+        units=by_unit,
+        within={name: count_table([column, *units, *pair], weight) for name, column in others.items() if units},
     )
 
 
 def count_columns(columns: Sequence[Coded], weight: Weights | None) -> Cells:
     """Rows of every combination of labels in columns in memory, and what they weigh."""
+    columns, spans, keys, counts = _count_keys(columns)
+    labels = [list(column) for column in _decoded(columns, spans, keys)]
+    rows = counts.tolist()
+    weights: Sequence[int | Weight] = rows
+    if weight is not None:
+        totals, squares = (sums.tolist() for sums in _weights(columns, spans, keys, weight))
+        weights = [Weight(total=total, squares=square) for total, square in zip(totals, squares, strict=True)]
+    return dict(zip(zip(*labels, strict=True), zip(rows, weights, strict=True), strict=True))
+
+
+def count_table(columns: Sequence[Coded], weight: Weights | None) -> CellTable:
+    """The same as columns, for very many combinations."""
+    columns, spans, keys, counts = _count_keys(columns)
+    weights = counts if weight is None else np.array(_weights(columns, spans, keys, weight)[0].tolist())
+    return CellTable(labels=_decoded(columns, spans, keys), rows=counts, weight=weights.astype(np.float64))
+
+
+def _count_keys(
+    columns: Sequence[Coded],
+) -> tuple[Sequence[Coded], Sequence[int], NDArray[np.int64], NDArray[np.int64]]:
+    """Columns, how many numbers each of them takes, the keys that occur, and how often."""
     # One more number in each column with missing entries, so that they have a place of their own.
     spans = [column.span + (column.missing is not None) for column in columns]
     size = int(np.prod([max(span, 1) for span in spans], dtype=object))
     if size > 2**62:
-        columns = [_compact(column) for column in columns]
-        return count_columns(columns, weight)
+        return _count_keys([_compact(column) for column in columns])
     keys, counts = _dense(columns, spans, size) if size <= DENSE else _sparse(columns, spans)
-    return _decoded(columns, spans, keys, counts, None if weight is None else _weights(columns, spans, keys, weight))
+    return columns, spans, keys, counts
 
 
 def _compact(column: Coded) -> Coded:
@@ -104,27 +126,29 @@ def _sparse(columns: Sequence[Coded], spans: Sequence[int]) -> tuple[NDArray[np.
     return keys, counts
 
 
-def _weights(columns: Sequence[Coded], spans: Sequence[int], keys: NDArray[np.int64], weight: Weights) -> list[Weight]:
-    """What the rows of each key weigh."""
+def _weights(
+    columns: Sequence[Coded], spans: Sequence[int], keys: NDArray[np.int64], weight: Weights
+) -> tuple[Sums, Sums]:
+    """What the rows of each key weigh, and the squares."""
     place = np.empty(len(weight), dtype=np.int64)
     for start in range(0, len(weight), BLOCK):
         rows = slice(start, start + BLOCK)
         place[rows] = np.searchsorted(keys, _keys(columns, spans, rows))
-    totals, squares = (sums.tolist() for sums in weight.added_by(place, len(keys)))
-    return [Weight(total=total, squares=square) for total, square in zip(totals, squares, strict=True)]
+    return weight.added_by(place, len(keys))
 
 
-def _decoded(
-    columns: Sequence[Coded],
-    spans: Sequence[int],
-    keys: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    weights: Sequence[Weight] | None,
-) -> Cells:
-    rest, labels = keys, []
+def _decoded(columns: Sequence[Coded], spans: Sequence[int], keys: NDArray[np.int64]) -> tuple[Codes, ...]:
+    """The labels that keys stand for, each name looked up once."""
+    labels = []
     for column, span in zip(reversed(columns), reversed(spans), strict=True):
-        rest, number = np.divmod(rest, max(span, 1))
-        names = {n: None if n == column.span else column.label(n) for n in np.unique(number).tolist()}
-        labels.append([names[n] for n in number.tolist()])
-    rows = counts.tolist()
-    return dict(zip(zip(*reversed(labels), strict=True), zip(rows, weights or rows, strict=True), strict=True))
+        keys, number = np.divmod(keys, max(span, 1))
+        if number.max(initial=0) <= DENSE:
+            seen = np.flatnonzero(np.bincount(number))
+            place = np.zeros(int(number.max(initial=0)) + 1, dtype=np.int64)
+            place[seen] = np.arange(len(seen))
+            codes = place[number]
+        else:
+            seen, codes = np.unique(number, return_inverse=True)
+        names = column.names(seen.tolist())
+        labels.append(Codes(codes=small_codes(codes, len(names)), names=names))
+    return tuple(reversed(labels))

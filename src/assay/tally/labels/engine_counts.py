@@ -4,39 +4,54 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import narwhals.stable.v2 as nw
+import numpy as np
 
 from assay.core.errors import RowsError
 from assay.core.labels import Label
-from assay.rows.engines.score_expressions import fetched
+from assay.rows.engines.score_expressions import arrays, fetched
 from assay.rows.label_types import label_of
 from assay.rows.source import FrameSource
 from assay.tally.base import Count, Weight, together
 from assay.tally.engine_weights import weigh_cells
-from assay.tally.labels.label_cells import UNIT, Cells, Counted
+from assay.tally.labels.label_cells import UNIT, Cells, CellTable, Codes, Counted
+
+if TYPE_CHECKING:
+    from assay.rows.engines.score_expressions import Frame
 
 _Row: TypeAlias = tuple[tuple[object, ...], int, Count | Weight]
 _ROWS = "assay_rows"
+PLAIN: Final = (
+    nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64,
+    nw.Float32, nw.Float64, nw.String, nw.Boolean, nw.Categorical, nw.Enum,
+)  # fmt: skip
 
 
 def count_frame(source: FrameSource) -> Counted:
     """Count a frame or relation where it lives."""
     pair = [source.truth, source.predicted]
-    by_factor = {name: _group(source, [column, *pair]) for name, column in source.group.items()}
+    units, others = source.group.get(UNIT), {name: column for name, column in source.group.items() if name != UNIT}
+    by_unit = None if units is None else _group_table(source, [units, *pair])
+    by_factor = {name: _group(source, [column, *pair]) for name, column in others.items()}
     # The levels of a factor add up to the whole, so that with groups the rows need not be gone through once more.
-    cells = next((_without_level(cells) for cells in by_factor.values()), None) or _group(source, pair)
+    cells = next((_without_level(cells) for cells in by_factor.values()), None)
+    if cells is None and by_unit is not None and source.weight is None:
+        cells = by_unit.pairs()
+    cells = cells or _group(source, pair)
     rows = sum(times for times, _ in cells.values())
     if source.opened is not None:
         source.opened.confirm(rows + source.dropped)
-    units, others = source.group.get(UNIT), {name: column for name, column in source.group.items() if name != UNIT}
     return Counted(
         cells=cells,
         by_factor=by_factor,
         rows=rows,
         weighted=source.weight is not None,
-        within={name: _group(source, [column, units, *pair]) for name, column in others.items() if units is not None},
+        units=by_unit,
+        within={
+            name: _group_table(source, [column, units, *pair]) for name, column in others.items() if units is not None
+        },
     )
 
 
@@ -64,6 +79,29 @@ def _group(source: FrameSource, columns: Sequence[str]) -> Cells:
     return cells
 
 
+def _group_table(source: FrameSource, columns: Sequence[str]) -> CellTable:
+    """The same as columns, for the many cells that units make."""
+    keys = list(dict.fromkeys(columns))
+    if source.weight is not None or not fit_arrays(source, keys):
+        return CellTable.of_cells(_group(source, columns))
+    *values, rows = arrays(source, _rows_by(source, keys))
+    try:
+        labels = {
+            key: Codes.of_values(part, f"{source.where}, {source.shown(key)}")
+            for key, part in zip(keys, values, strict=True)
+        }
+    except RowsError:
+        raise _first_fault(source, keys, list(zip(*(part.tolist() for part in values), strict=True))) from None
+    times = rows.astype(np.int64)
+    return CellTable(labels=tuple(labels[column] for column in columns), rows=times, weight=times.astype(np.float64))
+
+
+def fit_arrays(source: FrameSource, columns: Sequence[str]) -> bool:
+    """Whether columns lose nothing as arrays: engines hand wide numbers over as floats, or not at all."""
+    schema = source.frame.collect_schema()
+    return all(isinstance(schema[column], PLAIN) for column in columns)
+
+
 def _first_fault(source: FrameSource, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> RowsError:
     """Of several faults the one to tell; cells come from engines in any order, and an error should not depend on it."""
     for place, column in enumerate(columns):
@@ -88,10 +126,15 @@ def _label(
         return label_of(value, where=where)
 
 
-def _counted(source: FrameSource, keys: list[str]) -> list[_Row]:
+def _rows_by(source: FrameSource, keys: list[str]) -> Frame:
+    """One group-by: keys and rows."""
     # Plain names, because some engines take a key such as "a.b" for the column b of a table a.
     names = [f"k{place}" for place in range(len(keys))]
     named = source.frame.select(*(nw.col(key).alias(name) for key, name in zip(keys, names, strict=True)))
-    cells = fetched(source, named.group_by(*names).agg(nw.len().alias(_ROWS)).select(*names, _ROWS))
+    return named.group_by(*names).agg(nw.len().alias(_ROWS)).select(*names, _ROWS)
+
+
+def _counted(source: FrameSource, keys: list[str]) -> list[_Row]:
+    cells = fetched(source, _rows_by(source, keys))
     # Dask's counts are numpy's, which no JSON takes and which would wrap around.
     return [(row[:-1], (times := int(cast("int", row[-1]))), times) for row in cells]

@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import NoneType
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
 from assay.core.labels import Label
-from assay.rows.label_types import label_of
+from assay.rows.label_types import LONGEST, label_of
 from assay.tally.base import Count, Weight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.core.arrays import Whole
+    from assay.core.arrays import Floats, Whole
     from assay.rows.columns import Coded
 
     Small: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]
@@ -36,7 +37,9 @@ class Counted:
     by_factor: dict[str, Cells]
     rows: int
     weighted: bool
-    within: dict[str, Cells] = field(default_factory=dict)
+    units: CellTable | None = None
+    """By (unit, truth, predicted), where units are known."""
+    within: dict[str, CellTable] = field(default_factory=dict)
     """By (level, unit, truth, predicted) for each factor, where units are known."""
 
 
@@ -65,13 +68,20 @@ class Codes:
     def of_values(cls, values: NDArray[np.object_], where: str) -> Codes:
         """From a column as an engine hands it over, masked where values are missing."""
         if values.dtype.kind == "O":
+            listed = values.tolist()
+            if set(map(type, listed)) <= {str, NoneType}:  # no two of them are equal and of different types
+                number = {label: code for code, label in enumerate(dict.fromkeys(listed))}
+                coded = cls(codes=np.array([number[x] for x in listed], np.int32), names=tuple(number))
+                return coded.labelled(where) if any(x and 4 * len(x) > LONGEST for x in number) else coded
             known: dict[tuple[type, object], int] = {}
-            codes = np.fromiter((known.setdefault((type(x), x), len(known)) for x in values), np.int32, len(values))
+            codes = np.fromiter((known.setdefault((type(x), x), len(known)) for x in listed), np.int32, len(listed))
             return cls(codes=codes, names=tuple(cast("Label | None", x) for _, x in known)).labelled(where)
         gone = np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
         plain = np.ma.getdata(values)
         some = plain if gone is None else plain[~gone]
         names, inverse = np.unique(some, return_inverse=True)
+        if gone is None and names.dtype.kind in "iu":  # whole numbers are labels as they are
+            return cls(codes=small_codes(inverse, len(names)), names=tuple(names.tolist()))
         codes = np.full(len(plain), len(names), dtype=np.int32)
         codes[slice(None) if gone is None else ~gone] = inverse
         return cls(codes=codes, names=(*names.tolist(), *([] if gone is None else [None]))).labelled(where)
@@ -79,7 +89,12 @@ class Codes:
     @classmethod
     def of_column(cls, column: Coded) -> Codes:
         """From a column that was coded when it was read."""
-        numbers, codes = np.unique(column.codes, return_inverse=True)
+        if column.codes.dtype.kind in "iu" and column.span <= len(column) and column.offset + column.span < 1 << 62:
+            shifted = column.codes.astype(np.int64) - column.offset
+            seen = np.bincount(shifted, minlength=1) > 0
+            numbers, codes = np.flatnonzero(seen) + column.offset, (np.cumsum(seen) - 1)[shifted]
+        else:
+            numbers, codes = np.unique(column.codes, return_inverse=True)
         names: list[Label | None] = [column.label(int(number) - column.offset) for number in numbers.tolist()]
         if column.missing is not None and column.missing.any():
             codes = np.where(column.missing, len(names), codes)
@@ -119,6 +134,53 @@ class Codes:
         if places.min(initial=0) < 0:
             raise KeyError(next(name for name in self.seen() if name not in place))
         return places
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CellTable:
+    """Cells as columns, for as many as units make: codes of each label, rows, and what these weigh."""
+
+    labels: tuple[Codes, ...]
+    rows: Whole
+    weight: Floats
+
+    @classmethod
+    def of_cells(cls, cells: Cells) -> CellTable:
+        """From cells one by one."""
+        columns = [Codes.of(column) for column in zip(*cells, strict=True)]
+        weights = [float(weight.total if isinstance(weight, Weight) else weight) for _, weight in cells.values()]
+        rows = np.array([rows for rows, _ in cells.values()], dtype=np.int64)
+        return cls(labels=tuple(columns), rows=rows, weight=np.array(weights, dtype=np.float64))
+
+    def select(self, cells: NDArray[np.bool_]) -> CellTable:
+        """Some of the cells."""
+        labels = tuple(replace(column, codes=column.codes[cells]) for column in self.labels)
+        return CellTable(labels=labels, rows=self.rows[cells], weight=self.weight[cells])
+
+    def complete(self) -> CellTable:
+        """The cells with a true and a predicted label."""
+        return self.select(~(self.labels[-2].are(None) | self.labels[-1].are(None)))
+
+    def without_first(self) -> CellTable:
+        """The same cells without their first label."""
+        return replace(self, labels=self.labels[1:])
+
+    def with_predicted(self, names: Sequence[Label]) -> CellTable:
+        """The same cells with names for the numbers of predictions."""
+        last = self.labels[-1]
+        named = replace(last, names=tuple(names[cast("int", number)] for number in last.names))
+        return replace(self, labels=(*self.labels[:-1], named))
+
+    def pairs(self) -> Cells:
+        """Rows by (truth, predicted), where rows have no weights."""
+        truth, predicted = self.labels[-2:]
+        key = truth.codes.astype(np.int64) * len(predicted.names) + predicted.codes
+        rows = np.bincount(key, weights=self.rows, minlength=1)  # exact below 2^53 rows
+        return {
+            (truth.names[place // len(predicted.names)], predicted.names[place % len(predicted.names)]): (times, times)
+            for place in np.flatnonzero(rows).tolist()
+            if (times := int(rows[place]))
+        }
 
 
 def small_codes(codes: Small | Whole, names: int) -> Small:

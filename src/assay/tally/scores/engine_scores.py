@@ -28,11 +28,13 @@ from assay.rows.source import FrameSource
 from assay.tally.base import Count
 from assay.tally.engine_weights import weigh_cells, weigh_groups
 from assay.tally.fixed_point import Sums
+from assay.tally.labels.engine_counts import fit_arrays
+from assay.tally.labels.label_cells import UNIT, Codes
 from assay.tally.scores.ranked_table import whole
-from assay.tally.scores.rounded_scores import MOST_CLASSES, Rounding, round_column
+from assay.tally.scores.rounded_scores import LISTED, MOST_CLASSES, Rounding, round_column
 from assay.tally.scores.row_probabilities import DIRECTION, IS_RIGHT, TOP
 from assay.tally.scores.score_counts import Column
-from assay.tally.scores.score_tally import Scored, Scores, Wanted
+from assay.tally.scores.score_tally import Scored, Scores, UnitScores, Wanted
 from assay.tally.scores.true_class_ranks import Ranks
 
 if TYPE_CHECKING:
@@ -99,7 +101,28 @@ def scores_of_frame(source: FrameSource, wanted: Wanted) -> Scored:
             for label, (_, rows) in columns[0].items()
         }
 
-    return Scored(whole=by_level(None)[None], by_factor={name: by_level(level) for name, level in source.group.items()})
+    factors = {name: by_level(level) for name, level in source.group.items() if name != UNIT}
+    tally = by_level(None)[None]
+    return Scored(whole=tally, by_factor=factors, by_unit=_by_unit(source, tally, wanted))
+
+
+def _by_unit(source: FrameSource, whole: Scores, wanted: Wanted) -> dict[str | None, UnitScores]:
+    """The scores of one class with their units, where units are known and a Record lists every score."""
+    unit, others = source.group.get(UNIT), {name: level for name, level in source.group.items() if name != UNIT}
+    if unit is None or wanted.followed is None or whole.rounding is not None or whole.distinct > LISTED:
+        return {}
+    if not fit_arrays(source, [unit, *others.values()]):
+        return {}
+    score = source.score[wanted.columns[wanted.scored.index(wanted.followed)]]
+    factors: dict[str | None, dict[str, str]] = {None: {}, **{name: {"g": level} for name, level in others.items()}}
+    tables = {}
+    for name, level in factors.items():
+        keys, count, sums = _grouped(source, {**level, "u": unit}, score)
+        labels = [Codes.of_values(keys[key], source.where) for key in (*level, "u")]
+        positive = coded(keys["t"], lambda label: int(label == wanted.followed)).astype(np.bool_)
+        weight = count.astype(np.float64) if sums is None else np.array(sums[0].tolist()).astype(np.float64)
+        tables[name] = UnitScores.build(labels, keys["s"].astype(np.float64), positive, weight)
+    return tables
 
 
 def _rounding(source: FrameSource, wanted: Wanted) -> Rounding | None:
@@ -130,7 +153,7 @@ def _group(
     source: FrameSource, level: str | None, score: str, wanted: Wanted
 ) -> dict[Label | None, tuple[Column, int]]:
     """The scores by true class and the number of rows, by level of a factor; one group-by."""
-    keys, count, sums = _grouped(source, level, score)
+    keys, count, sums = _grouped(source, {} if level is None else {"g": level}, score)
     place = {label: i for i, label in enumerate(wanted.labels)}
     truth = coded(keys["t"], lambda label: -1 if label is None else place.get(label, -1))
     levels: dict[Label | None, int] = {} if level is not None else {None: 0}
@@ -157,10 +180,10 @@ def _group(
 
 
 def _grouped(
-    source: FrameSource, level: str | None, score: str
+    source: FrameSource, levels: dict[str, str], score: str
 ) -> tuple[dict[str, NDArray[np.object_]], NDArray[np.int64], tuple[Sums, Sums] | None]:
-    """True class, score and level of each cell, its rows, and the sums of weights and squares."""
-    columns = {"t": source.truth, "s": score} | ({"g": level} if level is not None else {})
+    """True class, score and levels of each cell, its rows, and the sums of weights and squares."""
+    columns = {"t": source.truth, "s": score, **levels}
     if source.weight is not None:
         groups = weigh_groups(replace(source, frame=complete(source)), list(columns.values()))
         return dict(zip(columns, groups.keys, strict=True)), groups.rows, (groups.weight, groups.squares)

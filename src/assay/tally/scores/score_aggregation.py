@@ -17,8 +17,10 @@ from assay.rows.columns import Coded
 from assay.rows.source import ArraySource, FrameSource, Source
 from assay.tally.fixed_point import Weights
 from assay.tally.labels.array_counts import _numbers
+from assay.tally.labels.label_cells import UNIT, Codes
+from assay.tally.scores.rounded_scores import LISTED
 from assay.tally.scores.row_probabilities import DIRECTION, RIGHT, SIDES, TOP, RowScores
-from assay.tally.scores.score_tally import Scored, Scores, Wanted
+from assay.tally.scores.score_tally import Scored, Scores, UnitScores, Wanted
 from assay.tally.scores.true_class_ranks import Ranks
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ def count_scores(source: Source, wanted: Wanted) -> Scored:
     truth = _is_class(source.truth, wanted.labels[-1]) if single else classes_of(source, wanted.labels)[0]
     there = _complete(source)
     columns = [source.score[place] for place in wanted.columns]
-    levels = {name: _levels(column) for name, column in source.group.items()}
+    levels = {name: _levels(column) for name, column in source.group.items() if name != UNIT}
     weight = None if source.weight is None else Weights.of(source.weight, source.quantum)
     whole = _of_rows(columns, truth, weight, wanted, there)
     return Scored(
@@ -48,7 +50,27 @@ def count_scores(source: Source, wanted: Wanted) -> Scored:
             }
             for name, (codes, labels) in levels.items()
         },
+        by_unit=_by_unit(source, whole, wanted, there),
     )
+
+
+def _by_unit(
+    source: ArraySource, whole: Scores, wanted: Wanted, there: NDArray[np.bool_] | None
+) -> dict[str | None, UnitScores]:
+    """The scores of one class with their units, where units are known and a Record lists every score."""
+    if UNIT not in source.group or wanted.followed is None or whole.distinct > LISTED:
+        return {}
+    some = slice(None) if there is None else there
+    value = source.score[wanted.columns[wanted.scored.index(wanted.followed)]][some]
+    positive = _is_class(source.truth, wanted.followed)[some]
+    weight = np.ones(len(value)) if source.weight is None else source.weight[some]
+    codes = {name: Codes.of_column(column) for name, column in source.group.items()}
+    codes = {name: replace(column, codes=column.codes[some]) for name, column in codes.items()}
+    factors: list[str | None] = [None, *(name for name in codes if name != UNIT)]
+    return {
+        name: UnitScores.build([*([] if name is None else [codes[name]]), codes[UNIT]], value, positive, weight)
+        for name in factors
+    }
 
 
 def count_ranks(source: Source, wanted: Wanted) -> Ranks:

@@ -23,6 +23,7 @@ from assay.tally.base import (
     demand_same_weighting,
 )
 from assay.tally.fixed_point import Weights
+from assay.tally.labels.label_cells import Codes
 from assay.tally.scores.ranked_table import Multiset, Ranked
 from assay.tally.scores.rounded_scores import DOUBLE, RESOLVED, Rounding
 from assay.tally.scores.score_counts import Column, column_of, joined, pooled, read
@@ -46,6 +47,8 @@ class Wanted:
     columns: tuple[int, ...]
     probability: bool = False
     exact: int = EXACT
+    followed: Label | None = None
+    """The class whose scores are counted unit by unit, where units are known and distinct scores are few enough."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -292,3 +295,34 @@ class Scored:
 
     whole: Scores
     by_factor: dict[str, dict[Label | None, Scores]] = field(default_factory=dict)
+    by_unit: dict[str | None, UnitScores] = field(default_factory=dict)
+    """Scores unit by unit: of all rows (None), and within the levels of each factor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class UnitScores:
+    """Scores of one class with the unit they belong to, and the level of a factor if there is one."""
+
+    labels: tuple[Codes, ...]
+    """The unit, or level and unit."""
+    value: Floats
+    positive: NDArray[np.bool_]
+    weight: Floats
+    """How many rows, or what they weigh."""
+
+    @classmethod
+    def build(cls, labels: Sequence[Codes], value: Floats, positive: NDArray[np.bool_], weight: Floats) -> UnitScores:
+        """Without what weighs nothing, for that is in no table of scores."""
+        kept = weight > 0
+        if kept.all():
+            return cls(labels=tuple(labels), value=value + 0.0, positive=positive, weight=weight)
+        codes = tuple(replace(column, codes=column.codes[kept]) for column in labels)
+        return cls(labels=codes, value=value[kept] + 0.0, positive=positive[kept], weight=weight[kept])
+
+    def select(self, rows: NDArray[np.bool_]) -> UnitScores:
+        """Some of the scores, by unit only."""
+        unit = self.labels[-1]
+        return UnitScores(
+            labels=(replace(unit, codes=unit.codes[rows]),), value=self.value[rows], positive=self.positive[rows],
+            weight=self.weight[rows],
+        )  # fmt: skip

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from assay.tasks.classification.score_estimates import ScoreEstimates
     from assay.tasks.classification.unit_estimates import UnitIntervals
 
-IN_GROUPS: Final = "rows of one unit belong together, and the rows of a group are not counted by unit"
+IN_GROUPS: Final = "rows of one unit belong together, and these rows are not counted by unit"
 LISTED: Final = 200
 """Classes up to which a Record lists every class estimate; beyond, they are computed from the tally when asked for."""
 
@@ -259,10 +259,11 @@ class View(Estimates):
     def _from_scores(self, measure: Measure, positive: Label | None, label: Label | None) -> Estimate:
         """An estimate from scores; `label` names the class where it is one of many."""
         scores = self._demand_fit(measure)
-        scored = scores.estimate(measure, positive, self.settings.wanted)
+        scored = scores.estimate(measure, positive, None if self.settings.by_unit else self.settings.wanted)
         interval = scored.interval
         if self.settings.by_unit and not isinstance(scored.value, Undefined):
-            interval = self._units.of_scores(measure, scored.value.value) if self._units is not None else IN_GROUPS
+            units = self._units
+            interval = IN_GROUPS if units is None else units.of_scores(measure, scored.value.value, positive)
         made = self._made(measure, self._named(scored.value, positive), interval, label)
         return replace(made, stored_value=scored.stored_value)
 
@@ -298,9 +299,8 @@ class View(Estimates):
         stack = cast("Share | Number", measure.raw(self.tables.one_vs_rest()))  # of labels there is always one
         labels = self.confusion.labels
         results: list[Value] = [self._named(stack.at(i).settled(), label) for i, label in enumerate(labels)]
-        intervals = self._uncertainty.by_class(measure, results)
-        if self.settings.by_unit:
-            intervals = [self._unit_interval(measure, result, i) for i, result in enumerate(results)]
+        by_unit = (self._unit_interval(measure, result, i) for i, result in enumerate(results))
+        intervals = by_unit if self.settings.by_unit else self._uncertainty.by_class(measure, results)
         return [
             self._made(measure, result, found, label)
             for label, result, found in zip(labels, results, intervals, strict=True)

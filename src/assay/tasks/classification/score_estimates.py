@@ -27,6 +27,8 @@ OF_PROBABILITIES: Final = ("probabilities", "calibration", "cost")
 """Families whose measures of scores need probabilities."""
 SAME: Final = 1e-12
 """Relative difference up to which two values are the same, as `verify` compares reals."""
+UNASKED: Final = "the value is undefined"
+"""No interval was asked for here: one is made by unit, where there is a value."""
 Table: TypeAlias = Ranked | Scores | Ranks | RowScores
 
 
@@ -52,10 +54,11 @@ class ScoreEstimates:
         """What can be made of the scores: probabilities, where they are or are linked to such."""
         return "probability" if self._part.probability else self._part.kind
 
-    def estimate(self, measure: Measure, positive: Label | None, wanted: Wanted) -> Sure:
+    def estimate(self, measure: Measure, positive: Label | None, wanted: Wanted | None) -> Sure:
         """The value of a measure with its interval, or the reasons why one or both are missing.
 
         The interval rests on the scores that a Record stores, so whoever has the Record gets the same one.
+        Without `wanted`, whoever asks makes the interval.
         """
         table = self._table(measure, positive, self._part.whole, self._part.by_row)
         if isinstance(table, Undefined):
@@ -70,7 +73,9 @@ class ScoreEstimates:
         differs = both and not math.isclose(cast("Number", again).value, cast("Number", value).value, rel_tol=SAME)
         return Sure(
             value=value,
-            interval=self._uncertainty(stored, positive, wanted).interval(measure, value),
+            interval=UNASKED
+            if wanted is None
+            else self._uncertainty(stored, positive, wanted).interval(measure, value),
             stored_value=cast("Number", again).value if differs else None,
         )
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from assay.core.errors import RowsError
-from assay.core.labels import in_order
 from assay.core.text import counted
 from assay.core.values import Share, Undefined
 from assay.inference.intervals.interval_choice import FACTS
@@ -28,19 +26,21 @@ if TYPE_CHECKING:
     from assay.core.values import Number
     from assay.inference.intervals.interval_choice import Found, Wanted
     from assay.measures.declare import Measure
-    from assay.tally.labels.label_cells import Cells
-    from assay.tasks.classification.score_part import ScorePart
+    from assay.tally.labels.label_cells import CellTable
+    from assay.tally.scores.score_tally import UnitScores
     from assay.tasks.classification.settings import Settings
     from assay.tasks.classification.tally import Classified
 
     Floats = NDArray[np.float64]
 
 CELLS: Final = ("tp", "fp", "fn", "tn")
-AT_ONCE: Final = 1 << 22
+AT_ONCE: Final = 1 << 19
 """Counts of scores that are held at a time."""
 MOST: Final = 200_000_000
 """Units times distinct scores up to which score measures have an interval."""
 PAIR: Final = 2
+ROUNDING: Final = 1e-12
+"""Sums of weights that differ by less are equal."""
 
 
 class UnitIntervals:
@@ -49,9 +49,12 @@ class UnitIntervals:
     def __init__(self, tally: Classified, wanted: Wanted) -> None:
         self._tally, self._wanted = tally, wanted
         self._part = cast("UnitPart", tally.units)
-        total = float(self._part.sizes.sum())
+        self._sizes = self._part.sizes
+        total = float(self._sizes.sum())
         self._scale = tally.rows / total if tally.confusion.weighted and total else 1.0
         """Weights are scaled to the number of rows; the interval does not depend on it."""
+        self._erring = int((self._part.margins[:, 0].sum(axis=1) < self._sizes * (1 - ROUNDING)).sum())
+        self._informative: dict[int | None, Floats] = {}
 
     def overall(self, measure: Measure, result: Share | Number) -> Found:
         """The interval of a value of all classes, or of the positive one."""
@@ -65,18 +68,18 @@ class UnitIntervals:
         """The interval of a value of one class against the rest."""
         return FACTS[measure.family] if measure.family in FACTS else self._interval(measure, result, place)
 
-    def of_scores(self, measure: Measure, value: float) -> Found:
-        """The interval of a value of scores of two classes."""
+    def of_scores(self, measure: Measure, value: float, positive: Label | None) -> Found:
+        """The interval of a value of scores of the positive one of two classes."""
         ranked, part = score_table(self._tally), self._part
-        if ranked is None or part.places is None or measure.takes is not Ranked:
-            return "scores are not counted unit by unit here: within groups, of several classes, logits, or very many"
+        if ranked is None or part.places is None or measure.takes is not Ranked or positive != self._tally.positive:
+            return "by unit, scores are counted for the positive of two classes only, up to 50,000 distinct ones"
         if part.units * len(ranked.score) > MOST:
             return f"{part.units:,} units with {len(ranked.score):,} distinct scores are too many to leave out in turn"
         step = max(1, AT_ONCE // len(ranked.score))
-        blocks = [np.arange(start, min(start + step, part.units)) for start in range(0, part.units, step)]
-        without = np.concatenate(
-            [np.atleast_1d(measure.values(part.scores_without(ranked, units))) for units in blocks]
+        tables = (
+            part.scores_without(ranked, first, min(first + step, part.units)) for first in range(0, part.units, step)
         )
+        without = np.concatenate([np.atleast_1d(measure.values(table)) for table in tables])
         positives = part.margins[:, 1, self._tally.labels.index(cast("Any", self._tally.positive))]
         rarer = positives if positives.sum() * PAIR <= part.sizes.sum() else part.sizes - positives
         return jackknife_t(
@@ -108,8 +111,8 @@ class UnitIntervals:
             read = _one_class(table, cast("int", place)) if binary else table
             return np.atleast_1d(measure.values(read))
 
-        without, kinds = values(self._part.without_each(self._tally.labels)), values(self._without_row)
-        return self._case(measure, value, without, kinds, self._informative(place if binary else None))
+        without, kinds = values(self._without_unit), values(self._without_row)
+        return self._case(measure, value, without, kinds, self._has_rows(place if binary else None))
 
     def _case(
         self, measure: Measure, value: float, without: Floats, kinds: Floats | None, informative: Floats
@@ -118,14 +121,19 @@ class UnitIntervals:
         known = np.full(len(rows), np.nan) if kinds is None else kinds
         return Clustered(
             measure=measure, value=value, without_unit=without, without_row=known, rows=rows,
-            sizes=self._part.sizes * self._scale, informative=informative,
+            sizes=self._sizes * self._scale, informative=informative, erring=0 if kinds is None else self._erring,
         )  # fmt: skip
 
-    def _informative(self, place: int | None) -> Floats:
+    def _has_rows(self, place: int | None) -> Floats:
         """Whether units hold rows of the class, true or called; any rows where the value is of all classes."""
-        if place is None:
-            return np.asarray(self._part.sizes > 0, dtype=np.float64)
-        return np.asarray(self._part.margins[:, 1:, place].sum(axis=1) > 0, dtype=np.float64)
+        if place not in self._informative:
+            rows = self._sizes if place is None else self._part.margins[:, 1:, place].sum(axis=1)
+            self._informative[place] = np.asarray(rows > 0, dtype=np.float64)
+        return self._informative[place]
+
+    @cached_property
+    def _without_unit(self) -> Multiclass:
+        return self._part.without_each(self._tally.labels)
 
     @cached_property
     def _whole(self) -> Multiclass:
@@ -158,21 +166,21 @@ def design_effect(tally: Classified) -> float | None:
 
 
 def add_units(
-    whole: Classified, cells: Cells, scores: Mapping[Label, ScorePart], settings: Settings
+    whole: Classified, cells: CellTable, scores: UnitScores | None, settings: Settings
 ) -> tuple[Classified, Settings, list[str]]:
     """The tally with what each unit adds, unless every unit is a single row; settings and notes that go with it."""
-    if lost := sum(rows for (unit, *pair), (rows, _) in cells.items() if unit is None and None not in pair):
+    cells = cells.complete()
+    if lost := int(cells.rows[cells.labels[0].are(None)].sum()):
         raise RowsError("missing-id", f"{counted(lost, 'row')} without a unit", where="unit",
                         fix="name the unit of every row")  # fmt: skip
-    names = in_order({cast("Label", unit) for unit, *pair in cells if None not in pair})
-    if len(names) == whole.rows:
+    rows = np.bincount(cells.labels[0].codes, weights=cells.rows)
+    rows = rows[rows > 0]
+    if len(rows) == whole.rows:
         return whole, settings, ["every unit is one row, so that rows are what varies"]
-    part = UnitPart.build(cells, whole.labels, names)
-    rows = np.bincount(*_rows_of_units(cells, names))
-    part = part.with_scores([scores.get(name) for name in names], whole).ordered()
+    part = UnitPart.build(cells, whole.labels, scores, whole)
     whole = replace(whole, units=part)
     sizes = f"{np.median(rows):g} rows a unit in the middle, {int(rows.max()):,} at most"
-    notes = [f"intervals are by unit; {counted(len(names), 'unit')}: {sizes}{describe_effect(whole)}"]
+    notes = [f"intervals are by unit; {counted(part.units, 'unit')}: {sizes}{describe_effect(whole)}"]
     if whole.scores is not None:
         notes.append("bands of curves and rates at operating points take rows as independent")
     return whole, replace(settings, by_unit=True), notes
@@ -186,13 +194,6 @@ def describe_effect(tally: Classified) -> str:
         if effect is None
         else f"; design effect {effect:.3g} of accuracy, so they count as {tally.rows / effect:,.0f}"
     )
-
-
-def _rows_of_units(cells: Cells, names: Sequence[Label]) -> tuple[NDArray[np.intp], Floats]:
-    number = {name: i for i, name in enumerate(names)}
-    kept = [(number[cast("Label", unit)], rows) for (unit, *pair), (rows, _) in cells.items() if None not in pair]
-    unit, rows = np.array(kept, dtype=np.intp).T
-    return unit, rows.astype(np.float64)
 
 
 def _one_class(table: Multiclass, place: int) -> Binary:

@@ -3,29 +3,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from assay.core.errors import PlanError, RecordError
-from assay.core.labels import Label, in_order
+from assay.core.labels import Label
 from assay.core.text import counted
-from assay.tally.base import VERSION, Weight
+from assay.tally.base import VERSION, packed_reals, packed_whole, unpacked_reals, unpacked_whole
 from assay.tally.labels.one_vs_rest import Multiclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.tally.labels.label_cells import Cells
+    from assay.tally.labels.label_cells import CellTable
     from assay.tally.scores.ranked_table import Ranked
-    from assay.tasks.classification.score_part import ScorePart
+    from assay.tally.scores.score_tally import UnitScores
     from assay.tasks.classification.tally import Classified
 
     Floats = NDArray[np.float64]
 
 KIND: Final = "class-units"
+REALS: Final = "r"
+"""Before numbers of a Record that are not whole."""
 MOST: Final = 50_000_000
 """Numbers that the margins of all units may take."""
 
@@ -40,37 +43,43 @@ class UnitPart:
     """Unit, place among the distinct scores, positives and negatives there; one row for each score of a unit."""
 
     @classmethod
-    def build(cls, cells: Cells, labels: tuple[Label, ...], names: Sequence[Label]) -> UnitPart:
-        """From cells by (unit, truth, predicted), units in the order of their names."""
-        if len(names) * 3 * len(labels) > MOST:
+    def build(
+        cls, cells: CellTable, labels: tuple[Label, ...], scores: UnitScores | None, whole: Classified
+    ) -> UnitPart:
+        """From complete cells by (unit, truth, predicted), and from scores by unit where they can be followed."""
+        seen = np.bincount(cells.labels[0].codes) > 0
+        names, k = [cells.labels[0].names[code] for code in np.flatnonzero(seen).tolist()], len(labels)
+        if len(names) * 3 * k > MOST:
             raise PlanError(
                 "comparison-needs",
-                f"{counted(len(names), 'unit')} of {len(labels):,} classes are too many to hold",
+                f"{counted(len(names), 'unit')} of {k:,} classes are too many to hold",
                 where="unit",
                 fix="declare fewer classes",
             )
-        number, place = ({cast("Label | None", name): i for i, name in enumerate(order)} for order in (names, labels))
-        kept = [cell for cell in cells.items() if None not in cell[0]]
-        codes = [(number[unit], place[truth], place[called]) for (unit, truth, called), _ in kept]
-        unit, truth, called = np.array(codes, dtype=np.int64).reshape(-1, 3).T
-        much = np.array([float(w.total if isinstance(w, Weight) else w) for _, (_, w) in kept])
-        margins = np.zeros((len(names), 3, len(labels)))
-        for row, column, own in ((0, truth, much * (truth == called)), (1, truth, much), (2, called, much)):
-            np.add.at(margins[:, row], (unit, column), own)
-        return cls(margins=margins)
-
-    def with_scores(self, tallies: Sequence[ScorePart | None], whole: Classified) -> UnitPart:
-        """The same with where the scores of each unit stand among all."""
-        ranked = score_table(whole)
-        if ranked is None or any(tally is None for tally in tallies):
-            return self
-        rows = []
-        for unit, tally in enumerate(cast("Sequence[ScorePart]", tallies)):
-            own = tally.whole.one_vs_rest(cast("Label", whole.positive))
-            place = np.searchsorted(ranked.score, own.score)
-            pos, neg = (np.asarray(counts, dtype=np.float64) for counts in (own.pos, own.neg))
-            rows.append(np.column_stack([np.full(len(place), unit), place, pos, neg]))
-        return replace(self, places=np.concatenate(rows))
+        unit = (np.cumsum(seen) - 1)[cells.labels[0].codes]
+        place = {label: number for number, label in enumerate(labels)}
+        truth, called = (column.placed(place) for column in cells.labels[1:])
+        margins = np.stack(
+            [
+                np.bincount(unit * k + column, weights=weight, minlength=len(names) * k).reshape(-1, k)
+                for column, weight in (
+                    (truth, cells.weight * (truth == called)),
+                    (truth, cells.weight),
+                    (called, cells.weight),
+                )
+            ],
+            axis=1,
+        )
+        part = cls(margins=cast("Floats", margins))
+        ranked = None if scores is None else score_table(whole)
+        if scores is None or ranked is None:
+            return part.ordered()
+        number = scores.labels[-1].placed({cast("Label", name): code for code, name in enumerate(names)})
+        keys, entry = np.unique(
+            number * len(ranked.score) + np.searchsorted(ranked.score, scores.value), return_inverse=True
+        )
+        much = [np.bincount(entry, weights=scores.weight * side) for side in (scores.positive, ~scores.positive)]
+        return replace(part, places=np.column_stack([*np.divmod(keys, len(ranked.score)), *much])).ordered()
 
     def with_labels(self, labels: tuple[Label, ...], wanted: tuple[Label, ...]) -> UnitPart:
         """The same over more classes."""
@@ -83,20 +92,20 @@ class UnitPart:
         flat = self.margins.reshape(len(self.margins), -1)
         keys = [*flat.T[::-1]]
         if self.places is not None:  # units with equal margins are told apart by their scores
-            weight = np.zeros((len(flat), 2))
             unit, place, pos, neg = self.places.T
-            np.add.at(
-                weight, unit.astype(np.intp), np.column_stack([(place + 1) * (pos + 1), (place + 1) ** 2 * (neg + 2)])
-            )
-            keys = [*weight.T, *keys]
+            marks = ((place + 1) * (pos + 1), (place + 1) ** 2 * (neg + 2))
+            keys = [*(np.bincount(unit.astype(np.intp), mark, len(flat)) for mark in marks), *keys]
         order = np.lexsort(keys)
         if self.places is None:
             return replace(self, margins=self.margins[order])
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
-        places = self.places.copy()
-        places[:, 0] = rank[places[:, 0].astype(np.intp)]
-        return replace(self, margins=self.margins[order], places=places[np.lexsort(places.T[::-1])])
+        unit, place = (column.astype(np.int64) for column in self.places.T[:2])
+        unit = rank[unit]
+        in_order = np.argsort(unit * (place.max(initial=0) + 1) + place)
+        places = self.places[in_order]
+        places[:, 0] = unit[in_order]
+        return replace(self, margins=self.margins[order], places=places)
 
     @property
     def units(self) -> int:
@@ -113,23 +122,30 @@ class UnitPart:
         rest = self.margins.sum(axis=0) - self.margins
         return Multiclass(hits=rest[:, 0], actual=rest[:, 1], called=rest[:, 2], labels=labels)
 
-    def scores_without(self, ranked: Ranked, units: NDArray[np.intp]) -> Ranked:
-        """The scores of all rows without one unit, for some of the units."""
-        pos = np.repeat(np.asarray(ranked.pos, dtype=np.float64)[np.newaxis], len(units), axis=0)
-        neg = np.repeat(np.asarray(ranked.neg, dtype=np.float64)[np.newaxis], len(units), axis=0)
-        where = {int(unit): row for row, unit in enumerate(units)}
-        unit, place, positives, negatives = cast("Floats", self.places).T
-        chosen = np.isin(unit, units)
-        rows = np.array([where[int(name)] for name in unit[chosen]], dtype=np.intp)
-        at = rows, place[chosen].astype(np.intp)
-        np.subtract.at(pos, at, positives[chosen])
-        np.subtract.at(neg, at, negatives[chosen])
-        return ranked.drawn(cast("Any", pos), cast("Any", neg))
+    def scores_without(self, ranked: Ranked, first: int, last: int) -> Ranked:
+        """The scores of all rows without one unit, for units from `first` up to `last`."""
+        places = cast("Floats", self.places)
+        start, stop = np.searchsorted(places[:, 0], [first, last])
+        unit, place, positives, negatives = places[start:stop].T
+        at = (unit - first).astype(np.intp), place.astype(np.intp)
+        tables = []
+        for counts, own in ((ranked.pos, positives), (ranked.neg, negatives)):
+            rest = np.repeat(np.asarray(counts, dtype=np.float64)[np.newaxis], last - first, axis=0)
+            rest[at] -= own  # a unit has each place once
+            tables.append(cast("Any", rest))
+        return ranked.drawn(*tables)
 
     def to_json(self) -> dict[str, object]:
-        """As in a Record: no unit has a name there."""
-        places = None if self.places is None else self.places.tolist()
-        return {"kind": KIND, "version": VERSION, "margins": self.margins.tolist(), "places": places}
+        """As in a Record, in few bytes: no unit has a name there."""
+        columns = None if self.places is None else [_packed(column) for column in self.places.T]
+        size = 0 if self.places is None else len(self.places)
+        return {
+            "kind": KIND,
+            "version": VERSION,
+            "shape": list(self.margins.shape),
+            "margins": _packed(self.margins.ravel()),
+            "places": None if columns is None else {"size": size, "columns": columns},
+        }
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> UnitPart:
@@ -138,26 +154,37 @@ class UnitPart:
             raise RecordError(
                 "record-unreadable", f"this is not a tally of units of version {VERSION}", fix="restore it"
             )
-        places = content["places"]
+        shape, places = content["shape"], content["places"]
         return cls(
-            margins=np.array(content["margins"], dtype=np.float64),
-            places=None if places is None else np.array(places, dtype=np.float64).reshape(-1, 4),
+            margins=_unpacked(content["margins"], math.prod(shape)).reshape(shape),
+            places=None
+            if places is None
+            else np.column_stack([_unpacked(column, places["size"]) for column in places["columns"]]),
         )
 
 
+def _packed(numbers: Floats) -> str:
+    """Rows as whole numbers; weights as eight bytes each, behind a mark."""
+    whole = numbers.astype(np.int64)
+    return packed_whole(whole) if (whole == numbers).all() else f"{REALS}{packed_reals(numbers)}"
+
+
+def _unpacked(text: str, size: int) -> Floats:
+    if text.startswith(REALS):
+        return unpacked_reals(text.removeprefix(REALS), size)
+    return unpacked_whole(text, size).astype(np.float64)
+
+
 def group_units(
-    levels: dict[Label, Classified], cells: Cells, shown: Mapping[Label | None, Label]
+    levels: dict[Label, Classified], cells: CellTable, scores: UnitScores | None, missing: Label
 ) -> dict[Label, Classified]:
     """The tallies of the levels of a group with what each unit adds to them; cells are by (level, unit, ...)."""
-    by_level: dict[Label, Cells] = {level: {} for level in levels}
-    for (level, *rest), counts in cells.items():
-        if None not in rest:
-            by_level[shown.get(level, cast("Label", level))][tuple(rest)] = counts
-    tallies = {}
-    for level, tally in levels.items():
-        own = by_level[level]
-        part = UnitPart.build(own, tally.labels, in_order({cast("Label", unit) for unit, *_ in own}))
-        tallies[level] = replace(tally, units=part.ordered())
+    tallies, cells = {}, cells.complete()
+    for shown, tally in levels.items():
+        level = None if shown == missing else shown
+        own = cells.select(cells.labels[0].are(level)).without_first()
+        followed = None if scores is None else scores.select(scores.labels[0].are(level))
+        tallies[shown] = replace(tally, units=UnitPart.build(own, tally.labels, followed, tally))
     return tallies
 
 
