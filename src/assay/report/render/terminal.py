@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, Final
 
 from assay.assess.record.record import Record
@@ -28,6 +26,7 @@ from assay.core.text import counted
 from assay.report.assessment_document import report_of
 from assay.report.estimate_rows import Entry, Values
 from assay.report.fit_text import fitted, wrapped
+from assay.report.render.text_axis import BAR, axis_of, drawn_bar
 from assay.report.render.text_columns import Lines, Text
 
 WIDEST: Final = 100
@@ -37,9 +36,6 @@ NARROWEST: Final = 50
 MOST_ROWS: Final = 20
 MOST_REASONS: Final = 12
 MOST_CELLS: Final = 20
-BAR: Final = 24
-TICKS: Final = 6
-"""Steps of a drawn axis at most; its ends are whole steps."""
 ROOMS: Final = (32, 24, 16, 10, 6)
 """Cells of a name, from the roomiest table to the tightest."""
 LEAST_PROSE: Final = 30
@@ -321,20 +317,35 @@ def _worst(block: Grid) -> str:
 
 
 def _values(page: _Page, block: Values) -> None:
-    axis = _axis(block.entries)
+    axis = axis_of(block.entries)
     low, high = (f"{end:g}" for end in axis or (0, 1))
-    axis_head = f"{low}{'axis':^{BAR - len(low) - len(high)}}{high}"
-    columns = {
-        "measure": [Text(v.about.measure) for v in block.entries],
-        "value": [Text(v.shown, "blue") if v.defined else Text("∅", "orange") for v in block.entries],
-        "unit": [Text(v.about.unit) for v in block.entries],
-        f"{block.level} interval": [Text(v.interval or ("none" if v.defined else v.shown)) for v in block.entries],
-        axis_head: [Text(_bar(v, axis) if axis else "") for v in block.entries],
-    }
-    heads = [head for head, column in columns.items() if any(cell.text for cell in column)]
-    rows = [list(row) for row in zip(*(columns[head] for head in heads), strict=True)]
-    right, counts = [head == "value" for head in heads], range(len(heads), 1, -1)
-    page.columns(Lines(heads[:n], [row[:n] for row in rows], right[:n]) for n in counts)
+    heads = (
+        "measure",
+        "value",
+        "unit",
+        f"{block.level} interval",
+        f"{low}{'axis':^{BAR - len(low) - len(high)}}{high}",
+    )
+    rows = [_value_line(value, axis) for value in block.entries]
+    kept = [i for i in range(len(heads)) if any(row[i].text for row in rows)]
+    page.columns(
+        Lines([heads[i] for i in way], [[row[i] for i in way] for row in rows], [heads[i] == "value" for i in way])
+        for way in (kept[:count] for count in range(len(kept), 1, -1))
+    )
+    _value_notes(page, block)
+
+
+def _value_line(value: Entry, axis: tuple[float, float] | None) -> list[Text]:
+    return [
+        Text(value.about.measure),
+        Text(value.shown, "blue") if value.defined else Text("∅", "orange"),
+        Text(value.about.unit),
+        Text(value.interval or ("none" if value.defined else value.shown)),
+        Text(drawn_bar(value, axis) if axis else ""),
+    ]
+
+
+def _value_notes(page: _Page, block: Values) -> None:
     for note in dict.fromkeys(note for value in block.entries for note in value.notes):
         measures = [value.about.measure for value in block.entries if note in value.notes]
         page.said(f"{', '.join(measures)}: {note}", hang="  ")
@@ -342,42 +353,6 @@ def _values(page: _Page, block: Values) -> None:
         page.said(why if why.startswith("no interval") else f"no interval: {why}", hang="  ")
     if block.baseline is not None:
         page.said(f"baseline: {block.beside} {block.baseline.shown}: {block.mark}", hang="  ")
-
-
-def _axis(entries: Iterable[Entry]) -> tuple[float, float] | None:
-    """One axis for all values that are better the higher, up to 1: as narrow as whole steps allow; None for none."""
-    drawn = [value for value in entries if _drawn(value) and value.defined]
-    ends = [
-        end for value in drawn for end in (value.value, value.low, value.high) if end is not None and math.isfinite(end)
-    ]
-    if len(drawn) < 2:  # noqa: PLR2004  nothing to compare
-        return None
-    low, high = min(ends), max(ends)
-    sizes = (Fraction(mantissa, 10**power) for power in range(6, -1, -1) for mantissa in (1, 2, 5))
-    step = next((size for size in sizes if (high - low) / float(size) <= TICKS), Fraction(1))
-    start, end = math.floor(Fraction(low) / step) * step, math.ceil(Fraction(high) / step) * step
-    return float(start), float(max(end, start + step))
-
-
-def _drawn(value: Entry) -> bool:
-    """Whether a value stands on the common axis: bounded by 1, the higher the better."""
-    return value.about.span[1] == 1 and math.isfinite(value.about.span[0]) and value.about.better.startswith("higher")
-
-
-def _bar(value: Entry, axis: tuple[float, float]) -> str:
-    if not _drawn(value) or value.value is None:
-        return ""
-    low, high = axis
-
-    def at(place: float) -> int:
-        return round((place - low) / (high - low) * (BAR - 1))
-
-    marks = ["·"] * BAR
-    if value.low is not None and value.high is not None:
-        for i in range(at(value.low), at(value.high) + 1):
-            marks[i] = "━"
-    marks[at(value.value)] = "●"
-    return "".join(marks)
 
 
 def _nothing(page: _Page, block: Figure | Threshold) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 ZERO = "the truth is 0 in some rows, where a percentage is not defined"
 CONSTANT = "the truth is constant"
+in_unit = partial(measure, family="size of errors", unit="as truth")
 
 
 def nonzero(zeros: Amount, n: Amount) -> Amount:
@@ -24,7 +26,7 @@ def nonzero(zeros: Amount, n: Amount) -> Amount:
     return rows
 
 
-@measure(
+@in_unit(
     symbol="MAE",
     says="how far predictions are from the truth on average, in the unit of the truth",
     formula="abs_e / n",
@@ -33,14 +35,12 @@ def nonzero(zeros: Amount, n: Amount) -> Amount:
     source=(RAINIO("MAE"), SCHLOSSER("eq. 60")),
     spec="M-REG-06",
     errata=("E-RAI-10",),
-    family="size of errors",
-    unit="as truth",
 )
 def mean_absolute_error(t: Errors) -> Number:
     return number(t.abs_e, over=t.n, empty=NO_ROWS)
 
 
-@measure(
+@in_unit(
     symbol="RMSE",
     says="a typical error that counts large errors more, in the unit of the truth",
     formula="sqrt(sq_e / n)",
@@ -49,8 +49,6 @@ def mean_absolute_error(t: Errors) -> Number:
     source=SCHLOSSER("eq. 67"),
     spec="M-REG-13",
     errata=("E-SCH-23",),
-    family="size of errors",
-    unit="as truth",
 )
 def root_mean_squared_error(t: Errors) -> Number:
     return number(root(t.sq_e / t.n), empty=NO_ROWS)
@@ -87,7 +85,7 @@ def mean_error(t: Errors) -> Number:
     return number(t.e, over=t.n, empty=NO_ROWS)
 
 
-@measure(
+@in_unit(
     symbol="AE",
     also=("absolute error",),
     says="all absolute errors added up",
@@ -97,8 +95,6 @@ def mean_error(t: Errors) -> Number:
     source=SCHLOSSER("eq. 56"),
     spec="M-REG-02",
     errata=("E-RAI-10",),
-    family="size of errors",
-    unit="as truth",
 )
 def sum_absolute_error(t: Errors) -> Number:
     return number(t.abs_e, empty=NO_ROWS)
@@ -120,56 +116,48 @@ def sum_squared_error(t: Errors) -> Number:
     return number(t.sq_e, empty=NO_ROWS)
 
 
-@measure(
+@in_unit(
     symbol="MdAE",
     says="half of the errors are smaller, half are larger; outliers do not move it",
     formula="median of |truth - predicted|",
     range=(0, inf),
     better=LOWER,
     source=EXTENSION,
-    family="size of errors",
-    unit="as truth",
 )
 def median_absolute_error(t: Errors) -> Number:
     return number(t.median_abs, empty=NO_ROWS)
 
 
-@measure(
+@in_unit(
     also=("max error",),
     says="the largest error of all rows",
     formula="max of |truth - predicted|",
     range=(0, inf),
     better=LOWER,
     source=EXTENSION,
-    family="size of errors",
-    unit="as truth",
 )
 def max_absolute_error(t: Errors) -> Number:
     return number(t.max_abs, empty=NO_ROWS)
 
 
-@measure(
+@in_unit(
     says="the error (truth minus prediction) that a share q of the rows stays below",
     formula="quantile q of truth - predicted",
     range=(-inf, inf),
     better=NEITHER,
     source=SCHLOSSER("eq. 55"),
     spec="M-REG-01",
-    family="size of errors",
-    unit="as truth",
 )
 def error_quantile(t: Errors, *, q: float) -> Number:
     return number(t.get(f"error {q!r}"), empty=NO_ROWS)
 
 
-@measure(
+@in_unit(
     says="the absolute error that a share q of the rows stays below",
     formula="quantile q of |truth - predicted|",
     range=(0, inf),
     better=LOWER,
     source=EXTENSION,
-    family="size of errors",
-    unit="as truth",
 )
 def absolute_error_quantile(t: Errors, *, q: float) -> Number:
     return number(t.get(f"size {q!r}"), empty=NO_ROWS)
