@@ -63,7 +63,8 @@ def read_residuals(request: Request) -> Counted:
     with open_batches(request, columns | side_columns(request)) as batches:
         many = (batches.table.rows or 0) > HELD_ROWS
         kernel = partial(count_rows, facts, tuple(columns), tuple(request.group), many)
-        parts = batches.run(kernel, Parts, unit=None if request.unit is None else UNIT)
+        # two threads would wait for each other between the short calls of NumPy; the engine reads beside this one
+        parts = batches.run(kernel, Parts, unit=None if request.unit is None else UNIT, workers=1)
         groups = parts.grouped.map(lambda tally: tally.final())
         return Counted(
             tally=parts.tally.final(), census=batches.census, groups=ordered_levels(cast("Any", groups)),

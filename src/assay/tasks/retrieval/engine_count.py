@@ -126,18 +126,18 @@ class Piece(NamedTuple):
 
 def cut_blocks(pieces: Iterable[Piece], most: float) -> Iterator[list[Piece]]:
     """Blocks of at least so many rows that end where a query does."""
-    held: list[Piece] = []
+    waiting: list[Piece] = []
     for piece in pieces:
-        held.append(piece)
-        if sum(len(part.code) for part in held) < most:
+        waiting.append(piece)
+        if sum(len(part.code) for part in waiting) < most:
             continue
         change = np.flatnonzero(piece.code[1:] != piece.code[:-1])
         if len(change):
             end = int(change[-1]) + 1
-            yield [*held[:-1], piece.part(0, end)]
-            held = [piece.part(end, len(piece.code))]
-    if held:
-        yield held
+            yield [*waiting[:-1], piece.part(0, end)]
+            waiting = [piece.part(end, len(piece.code))]
+    if waiting:
+        yield waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +178,14 @@ class JudgedKeys:
         seen = np.zeros(1 << (8 * len(keys)).bit_length(), dtype=bool)  # few rows have the last bits of a judged one
         seen[keys & (len(seen) - 1)] = True
         rows = np.flatnonzero(seen[key & (len(seen) - 1)])
-        found = np.searchsorted(keys, key[rows])
+        position = np.searchsorted(keys, key[rows])
         while len(rows):  # once, unless two judged documents of a query have one hash
-            alike = found < len(keys)
-            alike[alike] = keys[found[alike]] == key[rows[alike]]
-            rows, found = rows[alike], found[alike]
-            same = np.asarray(names(rows) == judgements.document[judged[found]], dtype=bool)
-            place[rows[same]] = judged[found[same]]
-            found = found + 1
+            alike = position < len(keys)
+            alike[alike] = keys[position[alike]] == key[rows[alike]]
+            rows, position = rows[alike], position[alike]
+            same = np.asarray(names(rows) == judgements.document[judged[position]], dtype=bool)
+            place[rows[same]] = judged[position[same]]
+            position = position + 1
         return place
 
 
@@ -207,7 +207,7 @@ class RunCount:
         self.unjudged: list[NDArray[np.int64]] = []
 
     def add(self, block: Sequence[Piece]) -> bool:
-        """Count a block; False where it holds rows of a query that an earlier block held."""
+        """Count a block; False where it holds rows of a query that an earlier block waiting."""
         code, score, name = (np.concatenate([piece[place] for piece in block]) for place in range(3))
         inside = code >= 0
         whole = bool(inside.all())
