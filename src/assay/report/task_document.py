@@ -293,9 +293,9 @@ class Document:
 
 
 def _first_chart(blocks: Iterable[Block]) -> Chart | None:
-    """The first picture among blocks, also of those within a card."""
+    """The first chart among blocks, also of those within a card; a photograph is not repeated."""
     for block in blocks:
-        if isinstance(block, Figure) and block.charts:
+        if isinstance(block, Figure) and block.charts and not block.charts[0].data[0].get("png"):  # type: ignore[attr-defined]
             return block.charts[0]
         if isinstance(block, Card) and (chart := _first_chart(block.blocks)) is not None:
             return chart

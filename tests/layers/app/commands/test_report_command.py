@@ -40,7 +40,7 @@ def test_a_form_can_go_to_standard_output_when_it_is_named(record):
 
 def test_a_model_card_can_go_to_standard_output_too(record):
     content = report_file(str(record), "-", "modelcard")
-    assert content.startswith(b"---\n# assay:begin\nmodel-index:\n")
+    assert content.startswith(b"---\n# assay:begin\nmodel-index: [\n")
 
 
 def test_a_run_writes_further_reports_and_refuses_an_unknown_one_before_it_counts(tmp_path):
