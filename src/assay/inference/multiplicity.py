@@ -124,6 +124,15 @@ def correction(name: str) -> str:
     )
 
 
+def _real(number: float) -> float:
+    """A number; numpy would drop the imaginary part of a complex one with no more than a warning."""
+    kind = type(number).__name__
+    if "complex" in kind:
+        msg = f"{number!r} is complex"
+        raise TypeError(msg)
+    return math.nan if kind == "MaskedConstant" else float(number)
+
+
 def adjust(p: Iterable[float], method: str = "holm") -> list[float]:
     """Correct p values for being several: holm, bonferroni, sidak, benjamini-hochberg, benjamini-yekutieli.
 
@@ -135,7 +144,7 @@ def adjust(p: Iterable[float], method: str = "holm") -> list[float]:
     """
     name = correction(method)
     try:
-        values = [math.nan if type(x).__name__ == "MaskedConstant" else float(x) for x in p]
+        values = [_real(x) for x in p]
     except FAILURES as error:
         raise PlanError("value-not-finite", "p values are numbers", found=visible(error), fix="give a list") from error
     if not all(0 <= x <= 1 for x in values):

@@ -205,7 +205,9 @@ def _from_series(series: Any) -> NDArray[Any]:  # noqa: ANN401  pandas, Polars, 
     if hasattr(series, "null_count"):
         return _from_list(series.to_list()) if series.null_count() else np.asarray(series.to_numpy())
     if hasattr(series, "isna") and not isinstance(series.dtype, np.dtype) and series.isna().any():
-        return np.asarray(series.astype(object).where(series.notna(), None), dtype=object)
+        values = np.array(series.astype(object), dtype=object)
+        values[np.asarray(series.isna())] = None
+        return values
     return np.asarray(series.to_numpy())
 
 

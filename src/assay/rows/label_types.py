@@ -201,11 +201,12 @@ def classes(
     """Settle the class list and the positive class; what is not stated and not plain is an error, never a guess."""
     notes: list[str] = []
     stated: Label | None = getattr(positive, "item", lambda: positive)()  # a number of NumPy's
-    positive = _of_own_kind(stated, {*truth, *predicted, *(declared or ())})
+    listed_labels = None if declared is None else _declared(declared)
+    positive = _of_own_kind(stated, {*truth, *predicted, *(listed_labels or ())})
     if type(positive) is not type(stated):
         notes.append(f"positive={stated!r} is read as the label {positive!r}")
-    if declared is not None:
-        known = _declared(declared)
+    if listed_labels is not None:
+        known = listed_labels
         extra = {*truth, *predicted} - set(known)
         more = _outside(extra, known, truth, unknown=unknown, where=where, locate=locate, notes=notes)
         labels = (*known, *more)

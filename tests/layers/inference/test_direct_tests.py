@@ -127,7 +127,7 @@ def test_p_values_are_corrected_by_any_spelling():
     p = [0.01, 0.02, 0.03, 0.005]
     assert assay.adjust(p, method="holm") == [0.03, 0.04, 0.04, 0.02]
     assert assay.adjust(p, "benjamini-hochberg") == assay.adjust(p, "fdr_bh") == assay.adjust(p, "Benjamini_Hochberg")
-    for wrong in ([2.0], ["x"], 7, [float("nan")]):
+    for wrong in ([2.0], ["x"], 7, [float("nan")], [np.complex128(0.5)]):
         with pytest.raises(assay.AssayError):
             assay.adjust(wrong)
     with pytest.raises(assay.PlanError, match="no correction"):

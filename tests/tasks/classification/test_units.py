@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -169,6 +170,9 @@ def test_rows_without_a_unit_are_refused():
     rows, unit = patients()
     with pytest.raises(assay.AssayError, match="without a unit"):
         assay.assess(**rows, unit=[None, *unit[1:].tolist()])
+    for nothing in ([None] * len(unit), pd.array([pd.NA] * len(unit))):
+        with pytest.raises(assay.AssayError, match="without a unit"):
+            assay.assess(**rows, unit=nothing)
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,8 @@ class Codes:
     @classmethod
     def of_column(cls, column: Coded) -> Codes:
         """From a column that was coded when it was read."""
+        if column.missing is not None and column.missing.all():  # no number stands for a label
+            return cls(codes=np.zeros(len(column), dtype=np.uint8), names=(None,))
         if column.codes.dtype.kind in "iu" and column.span <= len(column) and column.offset + column.span < 1 << 62:
             shifted = column.codes.astype(np.int64) - column.offset
             seen = np.bincount(shifted, minlength=1) > 0
