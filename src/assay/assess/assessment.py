@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.environment import environment
 from assay.assess.group_levels import ListedLevels, view_levels
-from assay.assess.record.record import VERSION, Record, sealed
+from assay.assess.record.record import VERSION, Record, open_tallies, sealed
 from assay.assess.record.report_formats import Result
 from assay.assess.shared_tally import SMALLEST, site_tally
 from assay.assess.tidy import Levels, Tidy, UnitValues
-from assay.core.errors import PlanError, RecordError
+from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.task import Tally, Task, find_task
 from assay.inference.estimates import Estimate, Estimates
@@ -348,14 +348,7 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
         """The assessment a Record was written from; its tallies must be the ones that were signed off by digest."""
         from assay.assess.decide.stored_criteria import restored
 
-        try:
-            tallies = record["tallies"]
-            if digest(tallies) != record["digests"]["tallies"]:
-                raise RecordError(
-                    "digest-mismatch",
-                    "the tallies are not the ones this Record was written with",
-                    fix="restore the file from its source",
-                )
+        with open_tallies(record) as tallies:
             rows, contract = record["rows"], find_task(record["task"])
             stated = {**record, **record["plan"]}
             assessment = cls(
@@ -381,12 +374,6 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
                 from assay.assess.decide.plan_results import restored_standing
 
                 assessment._standing = restored_standing(record, assessment)
-        except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
-            raise RecordError(
-                "record-unreadable",
-                f"a part of the Record is missing or malformed: {error}",
-                fix="restore the file from its source",
-            ) from error
         return assessment
 
 

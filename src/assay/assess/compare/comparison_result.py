@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.record.record import VERSION, Record, sealed
+from assay.assess.record.record import VERSION, Record, open_tallies, sealed
 from assay.assess.record.report_formats import Result
-from assay.core.errors import PlanError, RecordError
+from assay.core.errors import PlanError
 from assay.core.text import listed, nearest
 from assay.inference.estimates import real_to_json
 from assay.tally.base import count_to_json, digest
@@ -156,22 +156,10 @@ class ComparisonResult(Result):
 @contextmanager
 def read_whole(record: Record) -> Iterator[dict[str, Any]]:
     """What every comparison takes from its Record, whose tallies must be the ones it was written with."""
-    try:
-        if digest(record["tallies"]) != record["digests"]["tallies"]:
-            raise RecordError(
-                "digest-mismatch",
-                "the tallies are not the ones this Record was written with",
-                fix="restore the file from its source",
-            )
+    with open_tallies(record):
         rows, plan = record["rows"], record["plan"]
         yield {
             "models": tuple(record["models"]), "notes": tuple(record["notes"]), "data": plan["data"],
             "census": Census(**{part: rows[part] for part in ("read", "scored", "excluded", "unmatched")}),
             "found_in": record["environment"],
         }  # fmt: skip
-    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
-        raise RecordError(
-            "record-unreadable",
-            f"a part of the Record is missing or malformed: {error}",
-            fix="restore the file from its source",
-        ) from error

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -193,3 +194,22 @@ def sealed(content: dict[str, Any]) -> dict[str, Any]:
         "digests": {**content["digests"], "evidence": digest(evidence)},
     }
     return {**signed, "digests": {**signed["digests"], "record": content_digest(signed)}}
+
+
+@contextmanager
+def open_tallies(record: Record) -> Iterator[Any]:
+    """The tallies, if they are those the Record was written with; what is missing or malformed is refused."""
+    try:
+        if digest(record["tallies"]) != record["digests"]["tallies"]:
+            raise RecordError(
+                "digest-mismatch",
+                "the tallies are not the ones this Record was written with",
+                fix="restore the file from its source",
+            )
+        yield record["tallies"]
+    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
+        raise RecordError(
+            "record-unreadable",
+            f"a part of the Record is missing or malformed: {error}",
+            fix="restore the file from its source",
+        ) from error

@@ -229,7 +229,7 @@ def _calibration(scoring: Scoring, curve: Curve) -> Iterator[Block]:
         charts.append(figures.decision([curve]))
         rows = [(f"{t:.3g}", figure(model), figure(called)) for t, model, called in benefits]
         caption = "Net benefit by threshold probability; calling none gives 0"
-        tables.append(number_table("Net benefit", caption, ("threshold", "model", "all"), rows))
+        tables.append(number_table("Net benefit", caption, ("threshold", "net benefit", "of calling all"), rows))
     drawn = Figure(charts=tuple(charts), alt="Scores by true class, and decision curve")
     yield _card(drawn, counted(len(curve.bins()), "bin"), tables, reach=Reach.ALL)
 
