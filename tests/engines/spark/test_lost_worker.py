@@ -81,16 +81,19 @@ def await_both(session):
 
 
 def test_a_worker_killed_in_the_middle_of_a_job_does_not_change_the_tally(cluster, classic, expected):
-    await_both(classic)
-    with Watch(classic, lambda: cluster.kill_worker("worker1")) as watch:
-        try:
-            found = flat.assess(data=slow(classic, 8), **ROLES)
-        finally:
-            watch.over.set()
-            cluster.replace_worker("worker1")
+    for milliseconds in (8, 40, 160):  # on a busy machine the worker may die between two tasks, so that none fails
+        await_both(classic)
+        with Watch(classic, lambda: cluster.kill_worker("worker1")) as watch:
+            try:
+                found = flat.assess(data=slow(classic, milliseconds), **ROLES)
+            finally:
+                watch.over.set()
+                cluster.replace_worker("worker1")
+        demand_same(found, expected)
+        if watch.failed:
+            break
     assert watch.acted
     assert watch.failed
-    demand_same(found, expected)
 
 
 def test_a_worker_killed_under_a_connect_server_does_not_change_the_tally(cluster, connect, expected):
