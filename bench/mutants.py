@@ -122,7 +122,8 @@ def nearest_tests(path: Path) -> list[str]:
 def survives(mutant: Mutant, tree: Path, seconds: float) -> bool | None:
     """Run the nearest tests on a mutant: True if all pass, None if they took too long."""
     before = mutant.apply(tree)
-    environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "CI": "true", "PYTHONDONTWRITEBYTECODE": "1"}
+    cache = {"PYTHONPYCACHEPREFIX": str(tree.parent / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
+    environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "CI": "true", **cache}
     command = [
         sys.executable,
         "-m",
