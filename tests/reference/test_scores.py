@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import isotonic_regression
 from scipy.stats import ks_2samp
 from sklearn import metrics
 
@@ -19,6 +20,7 @@ from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_tally import Scores
 from assay.tally.scores.true_class_ranks import Ranks
 from assay.tasks.classification.measures.expected_costs import decision_curve
+from assay.tasks.classification.measures.roc_hull import _pooled
 
 EIGHT = ([1, 1, 0, 1, 0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2])
 HAND = (
@@ -95,6 +97,21 @@ def test_the_h_measure_of_hand():
     assert value("h_measure", table(*UNEVEN)) == pytest.approx(0.1831094651207935, abs=1e-12)
     package = parse("h_measure").with_(alpha=2, beta=1 + 3 / 7)
     assert package(table(*UNEVEN)).value == pytest.approx(0.18889596344769588, abs=1e-12)
+
+
+def test_the_hull_is_isotonic_regression_by_rounds_and_one_by_one():
+    draw = np.random.default_rng(5)
+    noise = draw.binomial(9, np.linspace(0.1, 0.9, 400), (3, 400)) * (draw.random((3, 400)) < 0.8)
+    risen = np.arange(1.0, 401)[None]  # a last part below all others pools backwards, one part a round
+    for pos, neg in ((noise, noise[::-1, ::-1]), (risen, np.append(np.full((1, 399), 400.0), [[1e9]], axis=1))):
+        hulls = _pooled(pos.astype(float), neg.astype(float))
+        for hull, p, q in zip(hulls, pos, neg, strict=True):
+            rows = p + q > 0
+            fit = isotonic_regression(p[rows] / (p + q)[rows], weights=(p + q)[rows]).x
+            shares = hull.pos / (hull.pos + hull.neg)
+            assert np.all(np.diff(shares) > 0)
+            assert np.unique(fit.round(12)) == pytest.approx(np.unique(shares.round(12)))
+            assert (hull.pos.sum(), hull.neg.sum()) == (p.sum(), q.sum())
 
 
 def test_delongs_variance_of_two_small_rankings():

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from assay.assess.decide.stored_criteria import Accepted
     from assay.assess.group_differences import Difference
     from assay.core.registry import Registry
-    from assay.fairness import Fairness, FairnessSettings
+    from assay.fairness.fairness_by_factor import Fairness
+    from assay.fairness.settings import FairnessSettings
     from assay.measures.declare import Measure
 
 NOTHING_SHOWN: Final = {"overall": "conformity not demonstrated", "rows": []}
@@ -151,7 +152,9 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
     @cached_property
     def fairness(self) -> Fairness:
         """Factor -> criterion -> gap or ratio between its groups: `a.fairness["sex"]["gap(recall)"]`."""
-        from assay.fairness import FairnessSettings, assess_fairness, with_crossed
+        from assay.fairness.crossed_groups import with_crossed
+        from assay.fairness.fairness_by_factor import assess_fairness
+        from assay.fairness.settings import FairnessSettings
 
         settings = with_crossed(self._fairness or FairnessSettings(), self.by_group)
         level, headline = self.settings.wanted.level, self.contract.headline
@@ -169,7 +172,7 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
 
         `a.require_fairness("equal_opportunity", tolerance=0.05).fairness.verdict`
         """
-        from assay.fairness import FairnessSettings
+        from assay.fairness.settings import FairnessSettings
 
         if not self.grouped.factors:
             raise PlanError("role-missing", "fairness needs groups, and there are none", fix="give group=... (--group)")
@@ -366,7 +369,7 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
             )
             assessment._take_values(record.get("estimates", ()))
             if "fairness_asked" in record["plan"]:
-                from assay.fairness import FairnessSettings
+                from assay.fairness.settings import FairnessSettings
 
                 assessment._fairness = FairnessSettings.from_json(record["plan"]["fairness_asked"])
             assessment._accepted = restored(record, assessment)

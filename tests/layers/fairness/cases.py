@@ -8,8 +8,9 @@ from functools import cache
 from pathlib import Path
 
 import assay
-from assay.fairness import FairnessSettings, assess_fairness
 from assay.fairness.example import read_compas
+from assay.fairness.fairness_by_factor import assess_fairness
+from assay.fairness.settings import FairnessSettings
 
 HERE = Path(__file__).parent
 

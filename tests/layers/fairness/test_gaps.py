@@ -11,19 +11,14 @@ from scipy import stats
 
 import assay
 from assay.core.errors import PlanError
-from assay.fairness import (
-    CRITERIA,
-    REST,
-    FairnessSettings,
-    assess_fairness,
-    fairness_blocks,
-    split_criterion,
-    split_crossed,
-)
 from assay.fairness.conditional_parity import common_difference, conditional_gap
+from assay.fairness.fairness_by_factor import assess_fairness
+from assay.fairness.fairness_criteria import CRITERIA
+from assay.fairness.fairness_sections import fairness_blocks
 from assay.fairness.feasibility import check_unawareness
-from assay.fairness.gaps import measure_gap, simultaneous_level
+from assay.fairness.gaps import REST, measure_gap, simultaneous_level
 from assay.fairness.group_statistics import value_of_share
+from assay.fairness.settings import FairnessSettings, split_criterion, split_crossed
 from assay.tally.contingency_tables import Table
 from tests.layers.fairness.cases import assess_counts, compas, fairness_of, read_case
 

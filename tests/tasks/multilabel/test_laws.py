@@ -13,7 +13,7 @@ import pytest
 import assay
 from assay.assess.record.verification import verify
 from assay.core.task import find_task
-from assay.fairness import assess_fairness
+from assay.fairness.fairness_by_factor import assess_fairness
 from assay.tasks.multilabel.table import LabelTable, read_sums, read_table, stack_tables
 from assay.tasks.multilabel.tally import LabelSets, count_sets
 
