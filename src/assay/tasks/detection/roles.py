@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
+from assay.core.parallel import together
 from assay.core.task import Counted, Request
 from assay.core.text import visible
 from assay.tally.batches import Column, open_batches
@@ -49,8 +50,7 @@ def read_one(request: Request) -> Counted:
     rules = read_rules(request.options)
     if request.data is not None:
         return _read_single_table(request, rules)
-    truth, catalogue, files = read_truth(request)
-    predicted, more = read_predicted(_given(request, "predicted"), request)
+    (truth, catalogue, files), (predicted, more) = _read_both(request)
     scenes = assemble_scenes(truth, predicted, catalogue)
     tally = count_scenes(scenes, rules)
     return finish_count(tally, request, catalogue, scenes, files | more)
@@ -74,6 +74,17 @@ def read_several(request: Request, models: Mapping[str, Mapping[str, object]]) -
     finished = finish_count(next(iter(tallies.values())), request, catalogue, scenes, files)
     units = cast("Boxes", finished.tally).units
     return {model: replace(tally, units=units) for model, tally in tallies.items()}, finished
+
+
+def _read_both(request: Request) -> tuple[Any, Any]:
+    """Truth and detections; two files are read at a time, since the engine reads one without the interpreter."""
+    files = all(_is_path(_given(request, role)) for role in ("truth", "predicted"))
+    readers: list[Callable[[], Any]] = [
+        lambda: read_truth(request),
+        lambda: read_predicted(_given(request, "predicted"), request),
+    ]
+    truth, predicted = together(lambda read: read(), readers, large=files)
+    return truth, predicted
 
 
 def _given(request: Request, role: str) -> object:

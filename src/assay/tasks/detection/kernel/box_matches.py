@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from assay.core.parallel import together, usable
 from assay.tasks.detection.kernel.boxes import Detections, Objects, expand_ranges, places_in_runs
 from assay.tasks.detection.kernel.overlaps import pair_overlaps
 
@@ -35,6 +36,8 @@ PREFERRED: Final = 1 << 24
 """Added to the rank of a candidate that counts: it is taken before objects that are ignored."""
 GROUPS: Final = 1 << 22
 """Groups of image and class that are tabled at a time."""
+MANY: Final = 100_000
+"""Detections from which two threads share the work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -70,14 +73,18 @@ def match_boxes(
     """
     beyond = np.zeros(len(detections.score), dtype=bool)
     images = max(int(objects.image.max(initial=-1)), int(detections.image.max(initial=-1))) + 1
-    step = max(1, GROUPS // max(1, classes))
-    parts = []
-    for first in range(0, max(images, 1), step):
+    step = max(1, GROUPS // max(1, classes * usable()))
+    if large := len(detections.score) > MANY:
+        step = min(step, -(-images // usable()))
+
+    def match_from(first: int) -> Matches:
         ends = [int(place) for place in np.searchsorted(objects.image, [first, first + step])]
         span = [int(place) for place in np.searchsorted(detections.image, [first, first + step])]
         inside = falling if step >= images else falling[(falling >= span[0]) & (falling < span[1])]
         block = Block(rows=slice(*ends), span=slice(*span), first=first, falling=inside)
-        parts.append(_match_block(objects, detections, block, beyond, classes=classes, cap=cap, rule=rule))
+        return _match_block(objects, detections, block, beyond, classes=classes, cap=cap, rule=rule)
+
+    parts = together(match_from, range(0, max(images, 1), step), large=large)
     fields = ("detection", "hit", "ignored", "rank", "target", "iou")
     return Matches(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields}), beyond
 
