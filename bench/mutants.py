@@ -19,8 +19,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = ("measures", "inference", "tally", "tasks/*/measures", "tasks/classification")
@@ -97,8 +99,8 @@ def operators(path: Path) -> list[Mutant]:
     return [mutant for mutant in dict.fromkeys(mutants) if lines[mutant.line - 1].isascii()]
 
 
-def nearest_tests(path: Path) -> list[str]:
-    """Return test files that import or carry the name of a module, then the wide ones."""
+def nearest_tests(path: Path) -> list[list[str]]:
+    """Return test files that carry the name of a module, those that import it or its package, then the wide ones."""
     module = ".".join(path.with_suffix("").parts[1:]).removesuffix(".__init__")
     stem = path.stem if path.stem != "__init__" else path.parent.name
     by_name, by_import, by_package = [], [], []
@@ -116,33 +118,27 @@ def nearest_tests(path: Path) -> list[str]:
     wide = [name for name in WIDE if (ROOT / name).exists() and name not in by_name + by_import]
     if path.parts[2] == "tasks" and path.parts[3] != "classification":
         wide = []
-    return [*by_name, *by_import, *by_package, *wide]
+    return [tests for tests in (by_name, by_import, by_package, wide) if tests]
 
 
 def survives(mutant: Mutant, tree: Path, seconds: float) -> bool | None:
-    """Run the nearest tests on a mutant: True if all pass, None if they took too long."""
+    """Run the nearest tests on a mutant, nearest first: True if all pass, None if they took too long."""
     before = mutant.apply(tree)
     cache = {"PYTHONPYCACHEPREFIX": str(tree.parent / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
     environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "CI": "true", **cache}
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-p",
-        "no:randomly",
-        "-p",
-        "no:cacheprovider",
-        *nearest_tests(mutant.path),
-    ]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"]
     try:
-        done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, timeout=seconds, check=False)
+        for tests in nearest_tests(mutant.path):
+            done = subprocess.run(
+                [*command, *tests], cwd=tree, env=environment, capture_output=True, timeout=seconds, check=False
+            )
+            if done.returncode:
+                return False
     except subprocess.TimeoutExpired:
         return None
     finally:
         (tree / mutant.path).write_text(before)
-    return done.returncode == 0
+    return True
 
 
 def main() -> None:
@@ -151,29 +147,41 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--limit", type=float, default=240, help="seconds a mutant may take")
     asked = parser.parse_args()
     files = sorted(
         {file for place in PLACES for folder in (ROOT / "src/assay").glob(place) for file in folder.rglob("*.py")}
     )
-    pool = [mutant for file in files for mutant in operators(file)]
-    drawn = random.Random(asked.seed).sample(pool, asked.count)
-    print(f"{len(pool)} possible mutants in {len(files)} files, {asked.count} drawn with seed {asked.seed}", flush=True)
+    possible = [mutant for file in files for mutant in operators(file)]
+    drawn = random.Random(asked.seed).sample(possible, asked.count)
+    print(
+        f"{len(possible)} possible mutants in {len(files)} files, {asked.count} drawn with seed {asked.seed}",
+        flush=True,
+    )
     counts = {"killed": 0, "survived": 0, "timed out": 0}
     end = time.monotonic() + 60 * asked.minutes
-    with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder) / "tree"
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(asked.processes) as pool:
         tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S607
-        for name in filter(None, tracked.split("\0")):
-            (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, tree / name)
-        for mutant in drawn:
+        trees: SimpleQueue[Path] = SimpleQueue()
+        for place in range(asked.processes):
+            tree = Path(folder) / str(place) / "tree"
+            for name in filter(None, tracked.split("\0")):
+                (tree / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, tree / name)
+            trees.put(tree)
+
+        def try_one(mutant: Mutant) -> None:
             if time.monotonic() > end:
-                break
+                return
+            tree = trees.get()
             outcome = survives(mutant, tree, asked.limit)
+            trees.put(tree)
             word = {True: "survived", False: "killed", None: "timed out"}[outcome]
             counts[word] += 1
             print(f"{word:10}{mutant}", flush=True)
+
+        list(pool.map(try_one, drawn))
     print(counts)
 
 
