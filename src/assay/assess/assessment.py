@@ -251,7 +251,7 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
             "notes": list(dict.fromkeys((*self.notes, *(note for levels in self._levels for note in levels.notes)))),
             "digests": {"tallies": digest(tallies), "files": self._data.get("files", {})},
         }
-        return Record(sealed(content))
+        return Record(sealed(content), self._evidence.get("thumbnails"))
 
     @cached_property
     def _sections(self) -> dict[str, Any]:

@@ -79,6 +79,7 @@ def wrap_counted(call: TaskCall, counted: Counted) -> Assessment:
         notes=counted.notes,
         data=counted.data,
         found_in=environment(cast("Any", call.request.limits)),
+        evidence={"thumbnails": counted.thumbnails},
     )
 
 

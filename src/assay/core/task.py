@@ -95,6 +95,8 @@ class Counted:
     notes: tuple[str, ...] = ()
     data: Mapping[str, object] = field(default_factory=dict)
     """What a Record says of the input: `from`, `columns`, `files` (name -> SHA-256), `reading`; no path, no value."""
+    thumbnails: Mapping[Label, str] = field(default_factory=dict)
+    """By image: a PNG in base 64 for the report of this call; a Record never holds pictures of the data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

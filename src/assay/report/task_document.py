@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Chart, Figure, Fold, Reach, Section, Table, section
@@ -83,7 +83,7 @@ class Document:
     @cached_property
     def parts(self) -> tuple[Section, ...]:
         """The sections that the task itself builds."""
-        return tuple(self.task.blocks(self.record))
+        return tuple(self.task.blocks(_with_thumbnails(self.record)))
 
     @property
     def level(self) -> str:
@@ -290,6 +290,16 @@ class Document:
     def own_remarks(self) -> Iterator[Remark]:
         """What only this task remarks."""
         yield from ()
+
+
+def _with_thumbnails(record: Record) -> Mapping[str, Any]:
+    """The Record with the pictures that the call which made it was given; one that was loaded has none."""
+    if not record.thumbnails:
+        return record
+    pictures = [
+        {**picture, "png": record.thumbnails.get(picture["image"])} for picture in record["figures"]["pictures"]
+    ]
+    return {**record, "figures": {**record["figures"], "pictures": pictures}}
 
 
 def _first_chart(blocks: Iterable[Block]) -> Chart | None:

@@ -89,12 +89,14 @@ def test_pictures_that_are_given_are_shown_below_the_outlines(folders):
     a = assay.segmentation(truth=truth, predicted=predicted, pictures=photos)
     drawn = a.record["figures"]["pictures"]
     assert drawn
-    assert all(picture["png"].startswith("iVBORw0KGgo") for picture in drawn)
+    assert {picture["image"] for picture in drawn} == set(a.record.thumbnails)
+    assert all(small.startswith("iVBORw0KGgo") for small in a.record.thumbnails.values())
+    assert "iVBORw0KGgo" not in a.record.to_text()
     assert a.report(path / "a.html").read_text("utf-8").count("data:image/png") == len(drawn)
     volume = np.zeros((9, 8, 4), np.uint8)
     volume[2:6, 2:6, 1:3] = 1
     b = assay.segmentation(truth=[volume], predicted=[volume], pictures=[volume * 3.5], dimensions=3)
-    assert b.record["figures"]["pictures"][0]["png"]
+    assert b.record.thumbnails
     with pytest.raises(AssayError, match="another shape"):
         assay.segmentation(truth=[volume], predicted=[volume], pictures=[volume[1:]], dimensions=3)
 

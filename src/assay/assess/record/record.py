@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from assay.core.errors import PlanError, RecordError
 from assay.core.json_text import strict_json
+from assay.core.labels import Label
 from assay.core.text import visible
 from assay.rows.temporary_files import write_whole
 from assay.tally.base import digest
@@ -47,8 +48,10 @@ KINDS = {
 class Record(Mapping[str, Any]):
     """The content of a record.json; reads like the JSON it is."""
 
-    def __init__(self, content: dict[str, Any]) -> None:
+    def __init__(self, content: dict[str, Any], thumbnails: Mapping[Label, str] | None = None) -> None:
         self._content = content
+        self.thumbnails = thumbnails or {}
+        """Pictures for a report of the call that made this Record; they are not a part of it and are not saved."""
 
     def __getitem__(self, key: str) -> Any:  # noqa: ANN401  JSON
         """A part of the Record."""

@@ -42,7 +42,7 @@ class Detection(UnitTask):
         Role(name="images", holds="ids of all images, if the truth does not list those without boxes", required=False),
         Role(
             name="pictures",
-            holds="a folder of the images, or paths by image: thumbnails go into the Record",
+            holds="a folder of the images, or paths by image: the report shows the worst with their boxes",
             required=False,
         ),
         Role(name="searched", holds="pairs of image and label that were looked for (LVIS, OpenImages)", required=False),

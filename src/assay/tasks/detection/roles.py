@@ -205,8 +205,8 @@ def finish_count(
     """Add units and groups of images, the account of images, and notes."""
     from assay.tasks.detection.count_notes import describe_counts
 
-    if (given := request.given.get("pictures")) is not None:
-        tally = replace(tally, pictures=tuple(add_thumbnails(tally.pictures, given, catalogue)))
+    pictures = request.given.get("pictures")
+    thumbnails = {} if pictures is None else dict(make_thumbnails(tally.pictures, pictures, catalogue))
     if request.unit is not None:
         units = look_up_field(catalogue, tally.images, request.unit, "unit")
         tally = replace(tally, units=tuple(units))
@@ -222,12 +222,12 @@ def finish_count(
     if request.unit is not None:
         data["unit"] = request.unit if isinstance(request.unit, str) else "unit"
     census = Census(read=len(tally.images), scored=len(tally.images))
-    return Counted(tally=tally, census=census, groups=groups, notes=notes, data=data)
+    return Counted(tally=tally, census=census, groups=groups, notes=notes, data=data, thumbnails=thumbnails)
 
 
-def add_thumbnails(
+def make_thumbnails(
     drawn: Iterable[dict[str, object]], given: object, catalogue: Catalogue
-) -> Iterator[dict[str, object]]:
+) -> Iterator[tuple[Label, str]]:
     """The images to be drawn, each with a small picture of it where one is found."""
     from assay.rows.images.files import list_folder, load_image, make_thumbnail
 
@@ -239,7 +239,8 @@ def add_thumbnails(
         image = cast("Label", picture["image"])
         named = str(names.get(image, image))
         path = known.get(image) or known.get(named) or known.get(named.rpartition(".")[0])
-        yield picture if path is None else {**picture, "png": make_thumbnail(load_image(str(path)).values)}
+        if path is not None:
+            yield image, make_thumbnail(load_image(str(path)).values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contours of two masks, small enough for a Record; a thumbnail of the image only where pictures are given."""
+"""Contours of two masks, small enough for a Record; a thumbnail of the image, for the report, where one is given."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COARSE: Final = 16
 
 def draw_picture(
     truth: NDArray[Any], predicted: NDArray[Any], rules: Rules, picture: NDArray[Any] | None = None
-) -> dict[str, object]:
+) -> tuple[dict[str, object], str | None]:
     """Outlines of every class but the background, in the plane of a volume that shows most of them.
 
     A picture of the same size, perhaps with colours, becomes a thumbnail below them.
@@ -59,7 +59,7 @@ def draw_picture(
             lines += outline(mask == value, step, MOST_POINTS - sum(map(len, lines)))
         outlines[name] = lines
     height, width = (-(-size // step) for size in truth.shape)
-    return {"width": width, "height": height, "png": None if picture is None else make_thumbnail(picture), **outlines}
+    return {"width": width, "height": height, **outlines}, None if picture is None else make_thumbnail(picture)
 
 
 def outline(mask: NDArray[np.bool_], step: int, most: int) -> list[list[list[int]]]:

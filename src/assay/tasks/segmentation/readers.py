@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.core.errors import AssayError
+from assay.core.labels import Label
 from assay.core.task import Counted, Request
 from assay.tally.census import Census
 from assay.tasks.image_inputs import ImagePairs, describe_fault, list_images, pair_images, raise_faults
@@ -48,12 +49,13 @@ def read_masks(request: Request) -> Counted:
     """Read and compare the masks of one model."""
     pairs, rules = pair_masks(request)
     tally = count_pairs(pairs, rules, request)
+    pictures, thumbnails = draw_pictures(tally, pairs, request.given.get("pictures"))
+    tally = replace(tally, pictures=tuple(pictures))
     levels = pairs.levels()
     groups = {factor: {level: tally.select(names) for level, names in by.items()} for factor, by in levels.items()}
     census = Census(read=tally.rows, scored=tally.rows)
-    return Counted(
-        tally=tally, census=census, groups=groups, notes=(*pairs.notes, *describe_counts(tally)), data=pairs.about
-    )
+    notes = (*pairs.notes, *describe_counts(tally))
+    return Counted(tally=tally, census=census, groups=groups, notes=notes, data=pairs.about, thumbnails=thumbnails)
 
 
 def read_model_masks(request: Request, models: Mapping[str, Mapping[str, object]]) -> dict[str, MaskTally]:
@@ -61,7 +63,7 @@ def read_model_masks(request: Request, models: Mapping[str, Mapping[str, object]
     tallies = {}
     for model, given in models.items():
         pairs, rules = pair_masks(replace(request, given={**request.given, **given}))
-        tallies[model] = replace(count_pairs(pairs, rules, request), pictures=())
+        tallies[model] = count_pairs(pairs, rules, request)
     return tallies
 
 
@@ -78,7 +80,7 @@ def count_pairs(pairs: ImagePairs, rules: Rules, request: Request) -> MaskTally:
     """Compare all pairs; all images that cannot be compared are gathered before the error."""
     tally = merge_tallies(pairs.run(partial(compare_batch, rules), MaskParts, request.progress).parts)
     raise_faults(tally.faults, tally.rows + len(tally.faults))
-    return replace(tally, pictures=tuple(draw_pictures(tally, pairs, request.given.get("pictures"))))
+    return tally
 
 
 def compare_batch(rules: Rules, batch: Mapping[str, NDArray[Any]]) -> MaskParts:
@@ -96,28 +98,33 @@ def compare_batch(rules: Rules, batch: Mapping[str, NDArray[Any]]) -> MaskParts:
     return MaskParts((MaskTally.build(rules, counts, units, faults),))
 
 
-def draw_pictures(tally: MaskTally, pairs: ImagePairs, below: object = None) -> list[dict[str, object]]:
-    """Contours of the worst, the median and the best image by the mean Dice of their classes."""
+def draw_pictures(
+    tally: MaskTally, pairs: ImagePairs, below: object
+) -> tuple[list[dict[str, object]], dict[Label, str]]:
+    """Contours of the worst, the median and the best image by the mean Dice of their classes, and their thumbnails."""
     values = sum_by_image(tally)
     defined = np.flatnonzero(values[:, PLACE["defined"]] > 0)
     if not len(defined) or pairs.spark is not None:
-        return []
+        return [], {}
     dice = values[defined, PLACE["dice_sum"]]
     order = defined[np.argsort(dice, kind="stable")]
     chosen = dict.fromkeys(order[place] for place in (0, len(order) // 2, len(order) - 1))
     place_of = {name: place for place, name in enumerate(pairs.names)}
     images = None if below is None else list_images(below, "pictures", tally.rules.dimensions)
     sources = {} if images is None else dict(zip(images.names or pairs.names, images.sources, strict=False))
-    pictures = []
+    pictures: list[dict[str, object]] = []
+    thumbnails: dict[Label, str] = {}
     for number in list(chosen)[:PICTURES]:
         place = place_of[tally.images[number]]
         truth, predicted, _ = load_pair(pairs.truth[place], pairs.predicted[place], tally.rules)
         value = float(values[number, PLACE["dice_sum"]])
         source = sources.get(tally.images[number])
         image = None if source is None else load_mask(source, tally.rules).values
-        drawn = draw_picture(truth, predicted, tally.rules, image)
+        drawn, small = draw_picture(truth, predicted, tally.rules, image)
         pictures.append({"image": tally.images[number], "dice": value, **drawn})
-    return pictures
+        if small is not None:
+            thumbnails[tally.images[number]] = small
+    return pictures, thumbnails
 
 
 def describe_counts(tally: MaskTally) -> Sequence[str]:

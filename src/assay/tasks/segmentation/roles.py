@@ -29,7 +29,7 @@ ROLES: Final = (
     Role(name="truth", holds=WHAT),
     Role(name="predicted", holds=WHAT, by_model=True),
     Role(name="image", holds="the name of an image", required=False),
-    Role(name="pictures", holds="the images below the masks: thumbnails of three go into the Record", required=False),
+    Role(name="pictures", holds="the images: the report shows three below their outlines", required=False),
 )
 OPTIONS: Final = (
     Option(
