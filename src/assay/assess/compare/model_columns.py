@@ -64,7 +64,7 @@ class Given:
         truth = self.truth_data if model is None else self.truth_of(model)
 
         def open_(wanted: Roles) -> Source:
-            own = wanted if truth is None else replace(wanted, id=self.id)
+            own = wanted if truth is None and model is not None else replace(wanted, id=self.id)
             return open_source(
                 data, own, reading, engine=self.engine, limits=self.limits, truth_data=truth, unmatched=self.unmatched
             )

@@ -424,3 +424,9 @@ def test_whole_labels_that_are_stated_must_be_stored_as_such_in_every_table(tmp_
         with pytest.raises(assay.RowsError) as error:
             flat.compare(**way, **given)
         assert (error.value.code, error.value.found) == ("column-type", "double")
+
+
+def test_repeated_ids_of_one_table_are_refused_as_in_an_assessment():
+    table = {"case": [1, 1, 2, 3], "y": [1, 0, 1, 0], "a": [1, 0, 0, 0], "b": [1, 1, 1, 0]}
+    with pytest.raises(assay.RowsError, match="1 id stands in more than one row"):
+        assay.compare(data=pl.DataFrame(table), truth="y", predicted={"a": "a", "b": "b"}, id="case", positive=1)
