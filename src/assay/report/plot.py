@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
 from assay.assess.record.record import Record
 from assay.assess.tidy import to_columns, to_frame
-from assay.core.blocks import Chart
-from assay.core.errors import PlanError
+from assay.core.blocks import Block, Card, Chart, Figure, Fold
+from assay.core.errors import PlanError, unknown_choice
 from assay.core.text import visible
 from assay.report.assessment_document import Assessed, document_of
 from assay.report.blocks import score_figures as figures
@@ -27,6 +29,8 @@ from assay.report.render.pdf import style, typesetter
 from assay.rows.temporary_files import write_whole
 
 Rows: TypeAlias = list[dict[str, Any]]
+Data: TypeAlias = Mapping[str, Any]
+WORDS: Final = re.compile(r"\w+")
 DENSITY: Final = 192
 """Pixels an inch of a PNG: twice as many as the SVG has."""
 FRAME: Final = b"""#set page(width: auto, height: auto, margin: 8pt, fill: white)
@@ -188,6 +192,70 @@ def intervals(record: Record) -> Plot:
     return _plot("intervals", chart, rows)
 
 
+def figure(record: Record, title: str) -> Plot:
+    """A chart of the report by its title, with its numbers row by row."""
+    sections = document_of(record).sections()
+    charts = {str(data["title"]): (chart, data) for part in sections for chart, data in _charts(part.blocks)}
+    key = next((known for known in charts if known.casefold() == title.casefold()), None)
+    if key is None:
+        raise unknown_choice(title, sorted(charts), f'the report has no chart "{visible(title)}"')
+    chart, data = charts[key]
+    rows = ROWS.get(chart.kind, _rows_of_values)(data)
+    return _plot("_".join(WORDS.findall(key.lower())), chart, list(rows))
+
+
+def _charts(blocks: Iterable[Block]) -> Iterator[tuple[Chart, Data]]:
+    """Charts that have a title, also those within cards and folds."""
+    for block in blocks:
+        if isinstance(block, Figure):
+            charts = ((chart, cast("Data", chart.data[0])) for chart in block.charts)
+            yield from ((chart, data) for chart, data in charts if data.get("title"))
+        elif isinstance(block, (Card, Fold)):
+            yield from _charts(block.blocks)
+
+
+def _rows_of_values(data: Data) -> Iterator[dict[str, Any]]:
+    for row in data["rows"]:
+        yield {name: row.get(name) for name in ("label", "value", "low", "high")}
+
+
+def _rows_of_lines(data: Data) -> Iterator[dict[str, Any]]:
+    for line in data.get("series", [data]):
+        yield from ({"series": line.get("name") or "", "x": point[0], "y": point[1]} for point in line["points"])
+
+
+def _rows_of_bins(data: Data) -> Iterator[dict[str, Any]]:
+    for part in filter(None, (data, data.get("second"))):
+        for (low, high), n in zip(pairwise(data["edges"]), part["counts"], strict=True):
+            yield {"name": part.get("name") or "", "low": low, "high": high, "n": n}
+
+
+def _rows_of_cells(data: Data) -> Iterator[dict[str, Any]]:
+    for (y, y_end), counts in zip(pairwise(data["y_edges"]), data["counts"], strict=True):
+        for (x, x_end), n in zip(pairwise(data["x_edges"]), counts, strict=True):
+            yield {"x": x, "x_end": x_end, "y": y, "y_end": y_end, "n": n}
+
+
+def _rows_of_matrix(data: Data) -> Iterator[dict[str, Any]]:
+    for name, cells in zip(data["rows"], data["cells"], strict=True):
+        for column, cell in zip(data["columns"], cells, strict=True):
+            yield {"row": name, "column": column, "text": cell.get("text"), "share": cell.get("share")}
+
+
+def _rows_of_shapes(data: Data) -> Iterator[dict[str, Any]]:
+    for shape in (*(data.get("contours") or ()), *(data.get("boxes") or ())):
+        yield {name: shape.get(name) for name in ("kind", "text", "x", "y", "w", "h", "points")}
+
+
+def _rows_of_lanes(data: Data) -> Iterator[dict[str, Any]]:
+    return ({"label": lane["label"], "value": value} for lane in data["lanes"] for value in lane["values"])
+
+
+ROWS: Final[dict[str, Callable[[Data], Iterator[dict[str, Any]]]]] = {
+    "lines": _rows_of_lines, "timeline": _rows_of_lines, "distribution": _rows_of_bins, "cloud": _rows_of_cells,
+    "matrix": _rows_of_matrix, "picture": _rows_of_shapes, "dots": _rows_of_lanes,
+}  # fmt: skip
+"""The numbers of a chart of each kind, a dictionary for each mark."""
 PLOTS: Final[dict[str, Callable[[Record], Plot]]] = {
     "roc": roc,
     "precision_recall": precision_recall,
@@ -198,9 +266,9 @@ PLOTS: Final[dict[str, Callable[[Record], Plot]]] = {
 
 
 def plot(record: Record, name: str) -> Plot:
-    """A chart of a Record by its name."""
+    """A chart of a Record by its name, or by the title that it has in the report."""
     if record["kind"] == "comparison" and name not in ("roc", "intervals"):
         raise PlanError(
             "option-unknown", f"a comparison has no plot {name}", known="roc, intervals", fix="draw one of them"
         )
-    return PLOTS[name](record)
+    return PLOTS[name](record) if name in PLOTS else figure(record, name)

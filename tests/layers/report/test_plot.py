@@ -99,3 +99,29 @@ def test_what_cannot_be_drawn_says_what_to_give(tmp_path, plots, monkeypatch):
     with pytest.raises(PlanError, match="Typst") as missing:
         plots["roc"].save(tmp_path / "x.png")
     assert "pip install" in missing.value.fix
+
+
+RANKED = {"q": {"a": 2.0, "b": 1.0}, "r": {"d": 2.0, "c": 1.0}}
+CHARTS = {
+    "regression": ({"truth": np.arange(60.0), "predicted": np.arange(60.0) ** 1.01}, ("Predicted and true", "Errors")),
+    "clustering": ({"truth": [0, 0, 1, 1, 2] * 4, "predicted": [0, 1, 1, 1, 2] * 4}, ("Rows by class and cluster",)),
+    "retrieval": (
+        {"truth": {"q": {"a": 1, "b": 0}, "r": {"c": 1}}, "predicted": RANKED},
+        ("ndcg@10 of single queries",),
+    ),
+}
+
+
+@pytest.mark.parametrize("task", [*CHARTS, "classification"])
+def test_any_chart_of_a_report_is_drawn_by_its_title(task):
+    given, titles = CHARTS.get(task, ({}, ("ROC curve", "scores by true class")))
+    a = getattr(assay, task)(**given) if given else scored()
+    for title in titles:
+        plot = a.plot.figure(title)
+        assert "<svg" in plot._repr_html_()
+        assert len({len(column) for column in plot.data.values()}) == 1
+    if task == "regression":
+        assert sum(a.plot.figure("Errors").data["n"]) == sum(a.plot.figure("Predicted and true").data["n"]) == 60
+    with pytest.raises(PlanError, match="no chart") as error:
+        a.plot.figure("no such")
+    assert "Headline measures with 95 % intervals" in str(error.value)

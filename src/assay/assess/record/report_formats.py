@@ -126,6 +126,13 @@ class Plots:
         """The headline measures with their intervals; of a comparison the differences between models."""
         return PLOTTERS["plot"](self._record, "intervals")
 
+    def figure(self, title: str) -> Any:  # noqa: ANN401
+        """A chart of the report of any task by its title, such as "Predicted and true"; another title lists them all.
+
+        title: as it stands above the chart
+        """
+        return PLOTTERS["plot"](self._record, title)
+
 
 class Result:
     """What assessments and comparisons share: a Record that is saved, reported and shown."""
