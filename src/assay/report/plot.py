@@ -19,7 +19,6 @@ from assay.report.blocks import score_figures as figures
 from assay.report.blocks.comparison import forest_of_models
 from assay.report.blocks.confusion_matrix import MOST_CLASSES
 from assay.report.blocks.decision_point import Scoring
-from assay.report.blocks.estimates import headline_chart
 from assay.report.blocks.scores import reliability_chart
 from assay.report.charts import draw
 from assay.report.estimate_rows import amount, share
@@ -179,13 +178,11 @@ def intervals(record: Record) -> Plot:
         ]
         return _plot("intervals", chart, rows)
     document = document_of(record)
-    baseline = document.estimates.known_baseline
-    chart = headline_chart(document.headline, document.level, baseline, balanced=document.balanced)
     rows = [
         {"measure": e.about.measure, "value": e.value, "low": e.low, "high": e.high, "n": float(e.n.replace(",", ""))}
         for e in document.headline
     ]
-    return _plot("intervals", chart, rows)
+    return _plot("intervals", document.headline_chart, rows)
 
 
 PLOTS: Final[dict[str, Callable[[Record], Plot]]] = {

@@ -9,7 +9,6 @@ from typing import Final, TypeAlias, cast
 
 from assay.core.blocks import Block, Chart, Figure, Grid, GridCell, Heading, Table, Threshold
 from assay.report import charts, colours
-from assay.report.estimate_rows import Values
 from assay.report.fit_text import fitted
 from assay.report.pdf_text import breakable
 
@@ -20,13 +19,13 @@ ROOM: Final = ((3, 44), (12, 24), (30, 18))
 
 
 def pieces(blocks: Iterable[Block]) -> list[Json]:
-    """What the typesetter sets, in order; paper cannot move a threshold, and its first page draws the values."""
+    """What the typesetter sets, in order; paper cannot move a threshold."""
     made: list[Json] = []
     title = ""
     for block in _side_by_side(blocks):
         if isinstance(block, Table) and title and block.caption.startswith(title):
             block = replace(block, caption="")  # noqa: PLW2901  the heading above says it
-        made += [] if isinstance(block, (Threshold, Values)) else [_piece(block)]
+        made += [] if isinstance(block, Threshold) else [_piece(block)]
         title = block.text if isinstance(block, Heading) else ""
     return made
 
