@@ -14,7 +14,6 @@ from assay.app.option_types import Column, Command, Option, TaskName, Words, giv
 from assay.app.options import of_decisions, of_files, of_rows
 
 if TYPE_CHECKING:
-
     from assay.assess.assessment import Assessment
     from assay.assess.compare.task_comparison import TaskComparison
     from assay.core.task import Option as TaskOption
