@@ -38,7 +38,7 @@ APART: Final = (
 NEEDED: Final = (
     ("ground_truth", "annotations", "annotators"), ("ground_truth", "annotators", "annotations"),
     ("models.*", "threshold_rule", "threshold_from"), ("models.*", "threshold_from", "threshold_rule"),
-    ("models.*", "joined", "predictions"), *(("models.*", key, "score") for key in SCORED),
+    *(("models.*", key, "score") for key in SCORED),
 )  # fmt: skip
 """Sections with a key that says nothing without another."""
 TUNED: Final = (
@@ -255,7 +255,7 @@ def _contradictions(document: Mapping[str, Any]) -> Iterator[Problem]:
                 yield Problem((*path, other), f'"{first}" and "{other}" contradict each other', "keep one of them")
     for section, there, lacking in NEEDED:
         for path, part in _parts(document, section):
-            if part.get(there) not in (None, False) and lacking not in part:
+            if there in part and lacking not in part:
                 yield Problem((*path, there), f'"{there}" needs "{lacking}" beside it', f"state {lacking}")
 
 
@@ -268,7 +268,9 @@ def _choices(document: Mapping[str, Any]) -> Iterator[Problem]:
             if isinstance(split, dict) and split.get("role", chosen) == "test":
                 yield Problem((*place, key), what, fix)
     for name, model in tables(document, "models"):
-        if model.get("joined") is True and "id" not in table(document, "columns"):
+        if model.get("joined") is True and "predictions" not in model:
+            yield Problem(("models", name, "joined"), "nothing is joined without a file of its predictions")
+        elif model.get("joined") is True and "id" not in table(document, "columns"):
             yield Problem(("models", name, "joined"), "rows are joined by columns.id, which is not stated")
 
 
