@@ -159,25 +159,15 @@ def headline_table(headline: Sequence[Entry], level: str, baseline: Entry | None
 def terminal_blocks(headline: Sequence[Entry], level: str, baseline: Entry | None) -> Iterator[Block]:
     """The headline measures by what is typed to get them, on one axis of characters, with their notes below."""
     axis, bars = _bars(headline)
-    unit = "unit" if any(v.about.unit for v in headline) else ""
-    rows = (
-        (
-            Cell(v.about.name, typed=v.about.measure),
-            value_cell(v),
-            *([v.about.unit] if unit else []),
-            v.interval or ("none" if v.defined else v.shown),
-            *([bars.get(v.about.measure, "")] if bars else []),
-        )
-        for v in headline
-    )
-    heads = [
-        ("measure", "text"),
-        ("value", "number"),
-        *([(unit, "text")] if unit else []),
-        (f"{level} interval", "text"),
-    ]
-    heads += [Column(axis, "number", reach=Reach.TERMINAL)] if bars else []
-    yield table(sentences.HEADLINE, "", heads, rows, reach=Reach.TERMINAL)
+    columns: dict[Column, list[str | Cell]] = {
+        Column("measure"): [Cell(v.about.name, typed=v.about.measure) for v in headline],
+        Column("value", "number"): [value_cell(v) for v in headline],
+        Column("unit"): [v.about.unit for v in headline],
+        Column(f"{level} interval"): [v.interval or ("none" if v.defined else v.shown) for v in headline],
+        Column(axis, "number", reach=Reach.TERMINAL): [bars.get(v.about.measure, "") for v in headline],
+    }
+    shown = {column: cells for column, cells in columns.items() if any(cells)}
+    yield table(sentences.HEADLINE, "", shown, zip(*shown.values(), strict=True), reach=Reach.TERMINAL)
     said = [
         f"{', '.join(v.about.measure for v in headline if note in v.notes)}: {note}"
         for note in dict.fromkeys(note for v in headline for note in v.notes)
