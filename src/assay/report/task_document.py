@@ -142,13 +142,17 @@ class Document:
         return title.replace(rows, self._counted_units()) if title.endswith(rows) else title
 
     def verdicts(self) -> Iterator[Verdict]:
-        """What a plan and criteria come to."""
+        """What a plan, criteria and claims come to."""
         if self.record.get("conformity", {}).get("rows"):
             from assay.report.blocks.conformity import conformity_verdict
 
             yield conformity_verdict(self.record)
         if (decided := verdicts(self.record)) is not None:
             yield decided.verdict
+        if self.record.get("claims"):
+            from assay.report.blocks.claims import claims_verdict
+
+            yield claims_verdict(self.record)
 
     def badges(self) -> Iterator[Verdict]:
         """What a reader should know at a glance."""
