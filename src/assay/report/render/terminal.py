@@ -162,9 +162,8 @@ def _table(page: _Page, block: Table) -> None:
             drawn, block = chosen.columns, _first_kept(block)
     if block.things:
         _rest(page, len(block.rows) + block.hidden - len(rows), block.things)
-    if drawn < len(block.columns):
-        names = [column.typed or column.name for column in block.columns[drawn:] if column.reach & Reach.FULL]
-        page.said(f"in the report also: {', '.join(names)}" if names else "")
+    if names := [column.typed or column.name for column in block.columns[drawn:] if column.reach & Reach.FULL]:
+        page.said(f"in the report also: {', '.join(names)}")
     reasons = list(block.reasons(MOST_ROWS, drawn))
     for column, row, why in reasons[:MOST_REASONS]:
         page.said(f'∅ {column} of "{fitted(row, ROOMS[1])}": {why}', hang="  ")
