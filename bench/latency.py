@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from assay.assess.controls.latency import pass_level
+from assay.assess.controls.cost import pass_level
 from assay.inference.intervals.proportion import wilson
 from assay.inference.units.run_intervals import percentile_interval, share_interval
 from assay.tally.data.duration_counts import add_runs, count_run

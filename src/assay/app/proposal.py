@@ -104,18 +104,13 @@ def _agreed(name: str, seen: Sequence[Seen], command: str) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     say_line(f"{name} holds")
-    list_columns(seen)
+    wide = max(len(visible(column.name)) for column in seen)
+    for column in seen:
+        many = f"more than {FEW} values" if len(column.values) > FEW else listed(sorted(column.values), most=5)
+        say_line(f"  {visible(column.name):<{wide}}  {many}")
     say("This command would assess it:")
     say_line(f"  {command}")
     return click.confirm("Run it?", default=True, err=True)
-
-
-def list_columns(seen: Sequence[Seen], *, numbered: bool = False) -> None:
-    """Tell the columns of a table, each with some of its values."""
-    wide = max(len(visible(column.name)) for column in seen)
-    for place, column in enumerate(seen, start=1):
-        many = f"more than {FEW} values" if len(column.values) > FEW else listed(sorted(column.values), most=5)
-        say_line(f"  {f'{place:>2}  ' if numbered else ''}{visible(column.name):<{wide}}  {many}")
 
 
 def _spelled_out(score: object, columns: Sequence[str]) -> dict[str, Any]:

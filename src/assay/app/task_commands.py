@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -14,8 +14,6 @@ from assay.app.option_types import Column, Command, Option, TaskName, Words, giv
 from assay.app.options import of_decisions, of_files, of_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from assay.assess.assessment import Assessment
     from assay.assess.compare.task_comparison import TaskComparison
     from assay.core.task import Option as TaskOption
@@ -153,20 +151,14 @@ def run_task(task: Task, predictions: Sequence[str], *, quiet: bool, **given: An
 
     arguments = _arguments(task, given)
     _place_inputs(task, predictions, arguments)
-    with counting(task, quiet=quiet) as progress:
-        arguments["reading"] = _reading(given, progress)
+    with _counting(task, arguments, quiet=quiet):
         return assess_task(task.name, **arguments)
 
 
 def compare_by_task(task: Task, tables: Sequence[str], *, quiet: bool, **given: Any) -> TaskComparison:  # noqa: ANN401
     """Compare by a task what the command line names."""
-    from assay.assess.arguments import TestSettings
     from assay.assess.compare.task_comparison import compare_task
 
-    tests = TestSettings(
-        margin=given.get("margin"), equivalence=bool(given.get("equivalence")), control=given.get("control"),
-        correction=given.get("correction") or "holm",
-    )  # fmt: skip
     arguments = _arguments(task, given)
     inputs: list[str] = list(tables)
     for role in task.roles:
@@ -177,26 +169,18 @@ def compare_by_task(task: Task, tables: Sequence[str], *, quiet: bool, **given: 
             arguments.pop(role.name, None)
     if any(arguments.get(role.name) for role in task.roles if role.by_model) and inputs:
         arguments["data"], inputs = (inputs[0] if len(inputs) == 1 else inputs), []
-    with counting(task, quiet=quiet) as progress:
-        arguments["reading"] = _reading(given, progress)
-        return compare_task(task.name, *inputs, tests=tests, **arguments)
+    with _counting(task, arguments, quiet=quiet):
+        return compare_task(task.name, *inputs, **arguments)
 
 
 def _arguments(task: Task, given: Mapping[str, Any]) -> dict[str, Any]:
     """Options of the command line as keywords of the task's door."""
-    from assay.app.commands.run_command import cross_columns, limits_of
-    from assay.assess.arguments import IntervalSettings
+    from assay.app.commands.run_command import door_arguments
 
-    names = [*(role.name for role in task.roles), *(option.name for option in task.options), "unit", "engine"]
-    arguments = {name: given.get(name) for name in names if given.get(name) not in (None, ())}
-    renamed = (("groups", "group"), ("measures", "measures"))
-    arguments |= {name: list(given[typed]) for typed, name in renamed if given.get(typed)}
-    arguments |= cross_columns({**given, **arguments})
-    arguments |= {"level": given.get("level", 0.95), "missing": given.get("missing") or "error"}
-    draws = {"draws": given["draws"]} if given.get("draws") else {}
-    arguments["intervals"] = IntervalSettings(seed=given.get("seed") or 4213, **draws)
-    arguments["limits"] = limits_of(dict(given))
-    return arguments
+    names = {*(role.name for role in task.roles), *(option.name for option in task.options)}
+    own = {name: value for name, value in given.items() if name in names}
+    shared = door_arguments({name: value for name, value in given.items() if name not in names})
+    return {name: value for name, value in {**shared, **own}.items() if value not in (None, ())}
 
 
 def _place_inputs(task: Task, predictions: Sequence[str], arguments: dict[str, Any]) -> None:
@@ -211,23 +195,11 @@ def _place_inputs(task: Task, predictions: Sequence[str], arguments: dict[str, A
         arguments["data"] = inputs
 
 
-def _reading(given: Mapping[str, Any], progress: Callable[[int, int], None] | None) -> Any:  # noqa: ANN401
-    from assay.app.commands.run_command import pins_of
-    from assay.rows.files.formats import Reading
-
-    stated = {name: given[name] for name in READING if given.get(name) not in (None, ()) and name != "sha256"}
-    if given.get("sha256"):
-        stated["sha256"] = pins_of(given["sha256"])
-    return Reading(progress=progress, **stated)
-
-
 @contextmanager
-def counting(task: Task, *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+def _counting(task: Task, arguments: dict[str, Any], *, quiet: bool) -> Iterator[None]:
     """A progress bar where somebody watches and reading takes long."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
     from assay.app.commands.run_command import working
 
     with working(f"of {task.unit}s", quiet=quiet, what="reading") as progress:
-        yield progress
+        arguments["reading"] = replace(arguments["reading"], progress=progress)
+        yield

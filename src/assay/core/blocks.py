@@ -15,12 +15,13 @@ from typing import TypeAlias
 class Reach(Flag):
     """The renderers that draw a block."""
 
-    BRIEF = auto()
-    """Terminal and notebook, which show a summary."""
+    TERMINAL = auto()
+    NOTEBOOK = auto()
     TEXT = auto()
     """Markdown."""
     FULL = auto()
     """HTML and PDF."""
+    BRIEF = TERMINAL | NOTEBOOK
     DIGEST = BRIEF | TEXT
     REPORT = TEXT | FULL
     ALL = BRIEF | TEXT | FULL

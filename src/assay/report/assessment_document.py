@@ -122,14 +122,6 @@ class Assessed(Document):
         if self.positive:
             yield "positive class", visible(self.record["positive"])
 
-    def verdicts(self) -> Iterator[Verdict]:
-        """What a plan, criteria and claims come to."""
-        yield from super().verdicts()
-        if self.record.get("claims"):
-            from assay.report.blocks.claims import claims_verdict
-
-            yield claims_verdict(self.record)
-
     def badges(self) -> Iterator[Verdict]:
         """Whether the baseline is beaten, what is missed, and whether there is a criterion."""
         accuracy, baseline = self.estimates.whole.get("accuracy"), self.estimates.known_baseline

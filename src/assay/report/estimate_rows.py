@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, Final
 
 from assay.assess.declarations import base_of, declaration
-from assay.core.blocks import Block, Cell, Table
+from assay.core.blocks import Cell
 from assay.core.errors import RecordError
 from assay.core.text import SHOWN, figure, visible
 from assay.report import sentences
@@ -80,20 +80,6 @@ class Entry:
     def so(self) -> str:
         """The interval, or why there is none."""
         return self.interval or self.missing
-
-
-@dataclass(frozen=True, slots=True)
-class Values(Block):
-    """The values that matter most, and the same as a table."""
-
-    entries: tuple[Entry, ...]
-    level: str
-    table: Table
-    baseline: Entry | None = None
-    beside: str = ""
-    """The measure that the baseline is drawn beside."""
-    mark: str = ""
-    """What the baseline is."""
 
 
 def number_cell(entry: Entry | None) -> Cell:

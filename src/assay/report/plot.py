@@ -19,12 +19,11 @@ from assay.core.text import visible
 from assay.report.assessment_document import Assessed, document_of
 from assay.report.blocks import score_figures as figures
 from assay.report.blocks.comparison import forest_of_models
-from assay.report.blocks.confusion_matrix import MOST_CLASSES
+from assay.report.blocks.confusion_matrix import matrix
 from assay.report.blocks.decision_point import Scoring
-from assay.report.blocks.estimates import headline_chart
 from assay.report.blocks.scores import reliability_chart
 from assay.report.charts import draw
-from assay.report.estimate_rows import amount, share
+from assay.report.estimate_rows import share
 from assay.report.render.pdf import style, typesetter
 from assay.rows.temporary_files import write_whole
 
@@ -161,16 +160,13 @@ def confusion(record: Record) -> Plot:
          "share_of_truth": share(cells.get((t, p), 0), tally.actual[t])}
         for t in range(len(names)) for p in range(len(names))
     ]  # fmt: skip
-    shown = tally.largest(MOST_CLASSES)
-
-    def drawn(t: int, p: int) -> dict[str, Any]:
-        n = cells.get((t, p), 0)
-        return {"text": amount(n), "share": share(n, tally.actual[t]), "tone": "bad" if t != p and n else ""}
-
-    data = {
-        "title": "Confusion matrix: predicted down, true across", "rows": [names[i] for i in shown],
-        "columns": [names[i] for i in shown], "cells": [[drawn(t, p) for t in shown] for p in shown],
-    }  # fmt: skip
+    grid = matrix(tally)
+    drawn = [
+        [{"text": cell.text, "share": cell.share, "tone": "" if cell.right or cell.empty else "bad"} for cell in row]
+        for row in grid.rows
+    ]
+    title = "Confusion matrix: predicted down, true across"
+    data = {"title": title, "rows": grid.labels, "columns": grid.labels, "cells": drawn}
     return _plot("confusion", Chart("matrix", (data,)), rows)
 
 
@@ -183,13 +179,11 @@ def intervals(record: Record) -> Plot:
         ]
         return _plot("intervals", chart, rows)
     document = document_of(record)
-    baseline = document.estimates.known_baseline
-    chart = headline_chart(document.headline, document.level, baseline, balanced=document.balanced)
     rows = [
         {"measure": e.about.measure, "value": e.value, "low": e.low, "high": e.high, "n": float(e.n.replace(",", ""))}
         for e in document.headline
     ]
-    return _plot("intervals", chart, rows)
+    return _plot("intervals", document.headline_chart, rows)
 
 
 def figure(record: Record, title: str) -> Plot:

@@ -27,9 +27,10 @@ from assay.report.blocks.estimates import (
     measure_blocks,
     method_blocks,
     read_estimates,
+    terminal_blocks,
 )
 from assay.report.blocks.groups import Factor, class_blocks, group_blocks, read_classes, read_factors
-from assay.report.estimate_rows import Entry, Values, prose
+from assay.report.estimate_rows import Entry, prose
 from assay.report.sections import Remark, Report, Verdict
 
 MOST_HEADLINES: Final = 8
@@ -69,6 +70,11 @@ class Document:
     def headline_table(self) -> Table:
         """The same with their intervals and meanings."""
         return headline_table(self.headline, self.level, self.estimates.baseline)
+
+    @cached_property
+    def headline_chart(self) -> Chart | None:
+        """Those that share an axis as points with intervals."""
+        return headline_chart(self.headline, self.level, self.estimates.known_baseline, balanced=self.balanced)
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
@@ -136,13 +142,17 @@ class Document:
         return title.replace(rows, self._counted_units()) if title.endswith(rows) else title
 
     def verdicts(self) -> Iterator[Verdict]:
-        """What a plan and criteria come to."""
+        """What a plan, criteria and claims come to."""
         if self.record.get("conformity", {}).get("rows"):
             from assay.report.blocks.conformity import conformity_verdict
 
             yield conformity_verdict(self.record)
         if (decided := verdicts(self.record)) is not None:
             yield decided.verdict
+        if self.record.get("claims"):
+            from assay.report.blocks.claims import claims_verdict
+
+            yield claims_verdict(self.record)
 
     def badges(self) -> Iterator[Verdict]:
         """What a reader should know at a glance."""
@@ -184,12 +194,19 @@ class Document:
 
     def headline_blocks(self) -> Iterator[Block]:
         """The headline measures as a chart, with their numbers and meanings folded."""
-        chart = headline_chart(self.headline, self.level, self.estimates.known_baseline, balanced=self.balanced)
-        if chart is not None:
-            yield Figure(charts=(chart,), alt=sentences.HEADLINE)
+        if self.headline_chart is not None:
+            yield Figure(charts=(self.headline_chart,), alt=sentences.HEADLINE)
         if self.headline:
             more = counted(len(self.headline), "measure")
             yield Fold(title="The numbers", more=more, blocks=(self.headline_table,), named=False, open=self.opened)
+
+    def digest(self) -> Iterator[Block]:
+        """The headline measures where there is no first screen."""
+        if self.headline:
+            yield replace(self.headline_table, reach=Reach.TEXT | Reach.NOTEBOOK)
+            yield from terminal_blocks(self.headline, self.level, self.estimates.known_baseline)
+        if self.headline_chart is not None:
+            yield Figure(charts=(self.headline_chart,), alt="", reach=Reach.NOTEBOOK)
 
     def own_sections(self) -> Iterator[Section]:
         """What only this task shows."""
@@ -211,9 +228,7 @@ class Document:
         yield section("glance", "At a glance", (Card(tuple(self.glance()), "glance"),), reach=Reach.FULL)
         yield section("decisions", "Decisions", decision_blocks(decided) if decided is not None else ())
         yield from self.claim_sections()
-        short, baseline = self.headline_table.drawn_by(Reach.DIGEST), read.known_baseline
-        brief = (Values(self.headline, level, short, baseline, "accuracy", sentences.BASELINE),)
-        yield section("headline", sentences.HEADLINE, brief if self.headline else (), reach=Reach.DIGEST)
+        yield section("headline", sentences.HEADLINE, self.digest(), reach=Reach.DIGEST)
         yield from self.own_sections()
         yield section("groups", "Group by group", group_blocks(record, self.factors, level))
         if record.get("fairness"):

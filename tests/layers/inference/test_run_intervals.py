@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import beta, binom, t
 
 from assay.inference.units.run_intervals import find_units, percentile_interval, runs_test, share_interval
-from assay.tally.data.duration_counts import count_durations
+from tests.timed import count_durations
 
 
 def queue(seed, runs, size, load):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A first plan for a file of predictions: what the file tells is filled in, the rest is asked for or left open."""
+"""A first plan for a file of predictions: what the file tells is filled in, the rest is left open."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import click
-
-from assay.app.messages import say_line
-from assay.app.proposal import FEW, list_columns, see_columns
+from assay.app.proposal import FEW, see_columns
 from assay.assess.plan.template import short_template, template
 from assay.conduct.artefact_worker import EXTENSIONS
 from assay.core.errors import PlanError
-from assay.core.text import counted, listed, nearest, quoted, visible
+from assay.core.text import counted, listed, quoted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,44 +22,27 @@ if TYPE_CHECKING:
     from assay.rows.files.opened_file import OpenedFile
 
 ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?$")
-OPTIONAL: Final = {
-    "id": "Which column holds the samples' ids?",
-    "subject": "Which column tells whom or what a sample comes from?",
-    "time": "Which column tells when a sample was taken?",
-}
-SEVERAL: Final = {
-    "groups": "Which columns tell groups of people?",
-    "channels": "Which columns tell a channel, such as a site or a device?",
-}
-
-
-def somebody_asked() -> bool:
-    """Whether a person is there to answer."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
+OPTIONAL: Final = ("id", "subject", "time")
+"""Columns that a file need not have."""
 
 
 def drafted(path: str, given: dict[str, Any]) -> str:
-    """A plan for a file of predictions or test rows; what cannot be known is asked for, or taken from options."""
+    """A plan for a file of predictions or test rows; what cannot be known is taken from options."""
     from assay.rows.files.file import open_file
 
     opened = open_file(path)
-    columns, asks = list(opened.columns), somebody_asked()
-    given = dict(given)
-    if asks:
-        _introduced(path, opened)
+    columns = list(opened.columns)
     models = [Drafted.of(text) for text in given.get("models") or ("model",)]
-    truth = _column("truth", given.get("truth"), columns, asks=asks)
+    truth = _column("truth", given.get("truth"), columns)
     roles: dict[str, str] = {"truth": truth}
-    own = _own_columns(given, columns, models, asks=asks)
+    own = _own_columns(given, columns, models)
     labels = _labels(opened, truth, *(own[role] for role in own if role == "predicted"))
-    positive = _positive(given.get("positive"), labels, asks=asks)
-    if asks:
-        _ask_further(given, columns)
-    given["time"] = given.get("time") or _dates(opened)
-    roles |= {name: _column(name, given[name], columns, asks=False) for name in OPTIONAL if given.get(name)}
-    identity = {name: given.get(name) or _asked(name, asks=asks) for name in ("title", "assessor")}
+    positive = _positive(given.get("positive"), labels)
+    further = {name: given.get(name) for name in OPTIONAL}
+    further["time"] = further["time"] or _dates(opened)
+    roles |= {name: _column(name, column, columns) for name, column in further.items() if column}
     filled: dict[str, Any] = {
-        "plan": {name: value for name, value in identity.items() if value},
+        "plan": {name: given[name] for name in ("title", "assessor") if given.get(name)},
         "task": {"type": "binary" if len(labels) == 2 else "multiclass", "classes": labels},  # noqa: PLR2004
         "columns": roles,
         "data": {"test": _split(path, path)},
@@ -76,14 +56,14 @@ def drafted(path: str, given: dict[str, Any]) -> str:
     return template(filled) if given.get("full") else short_template(filled)
 
 
-def _own_columns(given: dict[str, Any], columns: list[str], models: list[Drafted], *, asks: bool) -> dict[str, str]:
+def _own_columns(given: dict[str, Any], columns: list[str], models: list[Drafted]) -> dict[str, str]:
     """The columns of the test rows that hold predictions, or scores in their place; none where models have files."""
     if all(model.file is not None for model in models):
         return {}
     own = {role: given[role] for role in ("predicted", "score") if given.get(role) is not None}
     if not own or "predicted" in own:
-        own["predicted"] = _column("predicted", given.get("predicted"), columns, asks=asks)
-    return {role: _column(role, name, columns, asks=False) for role, name in own.items()}
+        own["predicted"] = given.get("predicted")
+    return {role: _column(role, name, columns) for role, name in own.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,75 +218,7 @@ def _dates(opened: OpenedFile) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def asked_place(path: str) -> str | None:
-    """Where somebody at a terminal wants the plan; None for the terminal itself."""
-    beside = str(Path(path).with_name("plan.toml"))
-    chosen = _prompt("Where shall the plan be written? (- for here)", default=beside, value_proc=_free)
-    return None if chosen == "-" else str(chosen)
-
-
-def _free(place: str) -> str:
-    """A place where nothing lies yet; else it is asked again."""
-    if Path(place).exists():
-        msg = f"there is already a file {visible(place)}"
-        raise click.UsageError(msg)
-    return place
-
-
-def _prompt(question: str, **given: Any) -> Any:  # noqa: ANN401  what is asked for
-    return click.prompt(question, err=True, prompt_suffix=" ", **given)
-
-
-def _introduced(path: str, opened: OpenedFile) -> None:
-    """The columns of the file, with what may be chosen from."""
-    rows = opened.fetch("SELECT count(*) FROM rows")[0][0]
-    say_line(f"{visible(Path(path).name)}: {counted(int(rows), 'row')}")
-    list_columns(see_columns(opened), numbered=True)
-    click.echo("A column is named, or given by its number; Enter leaves out what is not there.", err=True)
-
-
-def _ask_further(given: dict[str, Any], columns: Sequence[str]) -> None:
-    """Roles that a file need not have."""
-    for name, question in OPTIONAL.items():
-        if given.get(name) is None:
-            given[name] = next(iter(_chosen(question, columns)), None)
-    for name, question in SEVERAL.items():
-        if not given.get(name):
-            given[name] = _chosen(question, columns)
-
-
-def _chosen(question: str, columns: Sequence[str]) -> tuple[str, ...]:
-    """Columns that somebody names, or none."""
-    names: tuple[str, ...] = _prompt(
-        question,
-        default="",
-        show_default=False,
-        value_proc=lambda text: tuple(_known(one, columns) for one in _parted(text, columns)),
-    )
-    return names
-
-
-def _parted(text: str, columns: Sequence[str]) -> list[str]:
-    """Several names; a name with spaces or commas in it is one."""
-    return [text] if text in columns else text.replace(",", " ").split()
-
-
-def _known(text: str, columns: Sequence[str]) -> str:
-    """The column that was named, or given by its number; else the question is asked again."""
-    name = text.strip()
-    if name in columns:
-        return name
-    if name.isdigit() and 1 <= int(name) <= len(columns):
-        return columns[int(name) - 1]
-    close = nearest(name, columns)
-    hint = f"did you mean {quoted(close)}?" if close else f"there are {listed(columns, most=20)}"
-    msg = f"there is no column {quoted(name)}; {hint}"
-    raise click.UsageError(msg)
-
-
-def _column(role: str, name: str | None, columns: list[str], *, asks: bool) -> str:
-    if name is None and asks:
-        name = _prompt(f"Which column holds the {role} labels?", value_proc=lambda text: _known(text, columns))
+def _column(role: str, name: str | None, columns: list[str]) -> str:
     if name is None:
         raise PlanError(
             "role-missing",
@@ -338,7 +250,7 @@ def _labels(opened: Any, *columns: str) -> list[Any]:  # noqa: ANN401  an opened
     return list(in_order(labels))
 
 
-def _positive(name: str | None, labels: list[Any], *, asks: bool) -> Any:  # noqa: ANN401  a label
+def _positive(name: str | None, labels: list[Any]) -> Any:  # noqa: ANN401  a label
     if len(labels) != 2:  # noqa: PLR2004
         if name is not None:
             raise PlanError(
@@ -347,8 +259,6 @@ def _positive(name: str | None, labels: list[Any], *, asks: bool) -> Any:  # noq
                 fix="leave --positive out",
             )
         return None
-    if name is None and asks:
-        name = _prompt("Which class is the positive one?", type=click.Choice([str(x) for x in labels]))
     labels_by_name = {str(label): label for label in labels}
     if name not in labels_by_name:
         raise PlanError(
@@ -358,10 +268,3 @@ def _positive(name: str | None, labels: list[Any], *, asks: bool) -> Any:  # noq
             fix="--positive LABEL",
         )
     return labels_by_name[name]
-
-
-def _asked(what: str, *, asks: bool) -> str | None:
-    if not asks:
-        return None
-    question = {"title": "What is assessed, in a few words?", "assessor": "Who answers for the plan?"}[what]
-    return str(_prompt(question, default="", show_default=False)) or None

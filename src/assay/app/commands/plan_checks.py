@@ -7,8 +7,7 @@ import shlex
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-import assay
-import assay.report  # an assessment can draw itself once the report layer has introduced itself
+import assay.report  # noqa: F401  an assessment can draw itself once the report layer has introduced itself
 from assay.app.options import typed
 from assay.assess.conformity.clauses import profile
 from assay.assess.conformity.plan_run import run_planned
@@ -108,24 +107,15 @@ def _runs(ids: list[str]) -> list[str]:
     return [run[0] if len(run) == 1 else f"{run[0]} to {run[-1].rpartition('-')[2]}" for run in runs]
 
 
-def run_plan(
-    path: str,
-    *,
-    quiet: bool,
-    limits: assay.Limits | None = None,
-    ledger: bool = True,
-    allow_command: bool = False,
-) -> list[tuple[str, Assessment]]:
+def run_plan(path: str, *, quiet: bool, **given: Any) -> list[tuple[str, Assessment]]:  # noqa: ANN401  as a run has it
     """Every assessment a plan describes, each with the name of its folder."""
     from assay.app.commands.run_command import bar, working
 
     return run_planned(
         load_plan(path),
-        limits=limits,
         watching=lambda data: bar(data, quiet=quiet),
         working=lambda name: working(name, quiet=quiet),
-        ledger=ledger,
-        allow_command=allow_command,
+        **given,
     )
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -69,16 +68,14 @@ class Group(click.Group):
 @click.option("--assessor", help="Who answers for the plan.")
 @click.option("--out", "-o", type=click.Path(), help="The plan file [default: standard output]")
 def init(predictions: str | None, *, test: str | None, out: str | None, **given: Any) -> None:  # noqa: ANN401
-    """Write a commented plan for a file of predictions; at a terminal it asks what it cannot know."""
-    from assay.app.commands.init_command import asked_place, drafted, somebody_asked
+    """Write a commented plan for a file of predictions."""
+    from assay.app.commands.init_command import drafted
 
     if (predictions is None) == (test is None):
         msg = "name the test rows once: assay init FILE, or --test FILE"
         raise click.UsageError(msg)
     predictions = str(predictions or test)
     text = drafted(predictions, given)
-    if out is None and somebody_asked() and sys.stdout.isatty():
-        out = asked_place(predictions)
     if out is None:
         click.echo(text, nl=False)
         return

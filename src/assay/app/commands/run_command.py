@@ -35,30 +35,28 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
     """Assess a file or several; labels typed as text are matched to the file's own type."""
     paths = [str(path)] if isinstance(path, (str, Path)) else list(path)
     data: str | list[str] = paths[0] if len(paths) == 1 else paths
-    limits = limits_of(given)
     truth_files = list(given.pop("truth_files", ()))
-    for option, name in (("groups", "group"), ("labels", "labels"), ("measures", "measures"), ("ids", "id")):
-        given[name] = list(given.pop(option, ())) or None
-    given |= cross_columns(given)
-    given |= {"sha256": pins_of(given.pop("sha256", ())), "truth_data": truth_files or None, "spelled": True}
+    given |= {"truth_data": truth_files or None, "spelled": True, "id": list(given.pop("ids", ())) or None}
     given |= {"score": _scores(given.pop("score", ())), "threshold": _threshold(given.pop("threshold", None))}
     given["costs"] = typed_costs(given.pop("cost", ()), given.pop("costs", None))
-    arguments = arrange(**given)
+    arguments = door_arguments(given)
     embedded = arguments.get("engine") in (None, "duckdb")
     if lacking(arguments) or is_pattern(arguments["score"]):
         arguments |= fill_roles(arguments, data, embedded=embedded, quiet=quiet)
     with bar([*paths, *truth_files], quiet=quiet or not embedded) as progress:
         arguments["reading"] = replace(arguments["reading"], progress=progress)
-        return assay.assess(data=data, limits=limits, **arguments)
+        return assay.assess(data=data, **arguments)
 
 
-def cross_columns(given: dict[str, Any]) -> dict[str, Any]:
-    """The crossed groups of the command line; their columns are groups of their own, too."""
-    crossed = list(given.pop("cross", None) or ())
-    if not crossed:
-        return {}
-    columns = [*(given.get("group") or ()), *(part for name in crossed for part in name.split(":"))]
-    return {"group": list(dict.fromkeys(columns)), "cross": crossed}
+def door_arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """Options that every task has as keywords of its door; the columns of crossed groups are groups, too."""
+    for option, name in (("groups", "group"), ("labels", "labels"), ("measures", "measures")):
+        given[name] = list(given.pop(option, None) or ()) or None
+    if crossed := list(given.pop("cross", None) or ()):
+        columns = [*(given["group"] or ()), *(part for name in crossed for part in name.split(":"))]
+        given |= {"group": list(dict.fromkeys(columns)), "cross": crossed}
+    given |= {"sha256": pins_of(given.pop("sha256", ())), "limits": limits_of(given)}
+    return arrange(**given)
 
 
 def next_of_run(assessment: Assessment, out: str) -> str:

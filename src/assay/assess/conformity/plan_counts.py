@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.arguments import IntervalSettings, ScoreSettings, name_factors
+from assay.assess.arguments import arrange, name_factors
 from assay.assess.assess import assess
 from assay.assess.conformity.plan_predictions import MadeHere
 from assay.assess.conformity.plan_sources import Held, Progress, of_model, of_split
@@ -20,7 +20,6 @@ from assay.assess.task_assessment import assess_task
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import quoted, visible
 from assay.fairness.crossed_groups import add_crossed
-from assay.rows.files.formats import Reading
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -149,46 +148,38 @@ def count_part(
     """The assessment of one part, with the plan it followed."""
     if part.rows is None or is_task_plan(frozen.loaded):
         return _settle(frozen, part, _count_task(frozen.loaded, part, limits, progress))
-    plan = frozen.loaded.plan
-    reading, intervals, model = plan.reading, plan.intervals, plan.models[part.model]
-    # A pin would be asked of the validation file too; every split is held against its own pin when controls open it.
-    pinned = model.threshold_from is None and part.truth is None
+    plan, model, joined = frozen.loaded.plan, frozen.loaded.plan.models[part.model], part.truth is not None
     assessment = assess(
-        data=part.rows.data,
-        id=None if part.truth is None else plan.columns.id,
-        truth=plan.columns.truth,
-        predicted=model.predicted,
-        score=model.score,
-        threshold=model.threshold if model.threshold_rule is None else model.threshold_rule,
-        scores=ScoreSettings(
-            kind=model.scores,
-            missing=model.missing_score,
-            renormalise=model.renormalise,
-            threshold_from=_elsewhere(frozen.loaded, model),
-            operating_points=plan.metrics.operating_points or () if model.score is not None else (),
-        ),
-        unit=plan.columns.subject if plan.columns.weight is None else None,
-        weight=plan.columns.weight,
-        group=columns_by_group(frozen.loaded) or None,
-        positive=plan.task.positive,
-        labels=plan.task.classes,
-        level=intervals.level,
-        intervals=IntervalSettings(
-            shares=intervals.shares, cells=intervals.cells, seed=intervals.seed, undefined=plan.metrics.undefined
-        ),
-        measures=plan.metrics.measures,
-        costs=plan.metrics.costs,
-        missing=reading.missing,
-        engine=reading.engine,
-        reading=replace(
-            part.rows.reading(frozen.loaded, pinned=pinned, truth=part.truth),
+        **arrange(
+            **dict(plan.intervals),
+            **dict(plan.reading),
+            **part.rows.selected(part.truth),
+            data=part.rows.data,
+            # A pin would be asked of the validation file too; controls hold every split against its own.
+            sha256=part.rows.pinned if model.threshold_from is None and not joined else None,
             truth_data=None if part.truth is None else part.truth.data,
-            unknown=reading.unknown,
-            unmatched=reading.unmatched,
+            id=plan.columns.id if joined else None,
+            truth=plan.columns.truth,
+            predicted=model.predicted,
+            score=model.score,
+            threshold=model.threshold if model.threshold_rule is None else model.threshold_rule,
+            threshold_from=_elsewhere(frozen.loaded, model),
+            scores=model.scores,
+            missing_score=model.missing_score,
+            renormalise=model.renormalise,
+            operating_points=plan.metrics.operating_points or () if model.score is not None else (),
+            unit=plan.columns.subject if plan.columns.weight is None else None,
+            weight=plan.columns.weight,
+            group=columns_by_group(frozen.loaded) or None,
+            positive=plan.task.positive,
+            labels=plan.task.classes,
+            measures=plan.metrics.measures,
+            costs=plan.metrics.costs,
+            undefined=plan.metrics.undefined,
             spelled=True,
             progress=progress,
-        ),
-        limits=limits,
+            limits=limits,
+        )
     )
     _demand_rows(frozen.loaded, part, assessment)
     _demand_task(frozen.loaded, part, assessment)
@@ -217,22 +208,11 @@ def _count_task(loaded: LoadedPlan, part: Part, limits: Limits | None, progress:
     given = {role: _resolve(loaded, value) for role, value in {**(plan.task.given or {}), **own}.items()}
     if part.rows is not None:
         given["data"] = part.rows.data
-    return assess_task(
-        str(plan.task.type),
-        **{**(plan.task.options or {}), **given},
-        group=plan.fairness.groups,
-        cross=plan.fairness.cross,
-        level=plan.intervals.level,
-        measures=plan.metrics.measures,
-        missing=plan.reading.missing,
-        engine=plan.reading.engine,
-        intervals=IntervalSettings(seed=plan.intervals.seed),
-        reading=Reading(
-            delimiter=plan.reading.delimiter, decimal=plan.reading.decimal, max_rows=plan.reading.max_rows,
-            progress=progress,
-        ),
-        limits=limits,
-    )  # fmt: skip
+    reading = {name: value for name, value in plan.reading if name not in ("unmatched", "unknown")}
+    stated = arrange(level=plan.intervals.level, seed=plan.intervals.seed, **reading, progress=progress, limits=limits)
+    groups = {"group": plan.fairness.groups, "cross": plan.fairness.cross}
+    own_options = plan.task.options or {}
+    return assess_task(str(plan.task.type), **own_options, **given, **groups, measures=plan.metrics.measures, **stated)
 
 
 def _resolve(loaded: LoadedPlan, value: Any) -> Any:  # noqa: ANN401

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.assess.compare.plan_comparison import Entrant, match, standings
 from assay.assess.conformity.ledger import Access, looked, registered
@@ -49,20 +49,9 @@ class Examined:
         )
 
 
-def run_planned(
-    loaded: LoadedPlan,
-    *,
-    limits: Limits | None = None,
-    watching: Watching | None = None,
-    working: Working | None = None,
-    ledger: bool = True,
-    allow_command: bool = False,
-) -> list[tuple[str, Assessment]]:
+def run_planned(loaded: LoadedPlan, **given: Any) -> list[tuple[str, Assessment]]:  # noqa: ANN401  as `examined` has it
     """Every assessment a plan describes, judged, each with the name that tells it apart."""
-    examinations = examined(
-        loaded, limits=limits, watching=watching, working=working, ledger=ledger, allow_command=allow_command
-    )
-    return [(one.title, one.judged()) for one in examinations]
+    return [(one.title, one.judged()) for one in examined(loaded, **given)]
 
 
 def examined(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.assess.plan.checked_plan import LoadedPlan
 from assay.core.text import counted, visible
@@ -41,19 +41,15 @@ class Held:
             return counted(len(self.places), "file")
         return visible(shown(self.places[0]) if is_server(self.places[0]) else Path(self.places[0]).name)
 
+    def selected(self, truth: Held | None) -> dict[str, Any]:
+        """Which tables of databases hold these rows, and the truth if that is elsewhere."""
+        tables = {"table": self.table, "query": self.query}
+        return tables if truth is None else {**tables, "truth_table": truth.table, "truth_query": truth.query}
+
     def reading(self, loaded: LoadedPlan, *, pinned: bool = True, truth: Held | None = None) -> Reading:
         """How these rows are read, and the truth if that is elsewhere."""
-        settings = loaded.plan.reading
-        return Reading(
-            delimiter=settings.delimiter,
-            decimal=settings.decimal,
-            max_rows=settings.max_rows,
-            sha256=self.pinned if pinned else None,
-            table=self.table,
-            query=self.query,
-            truth_table=None if truth is None else truth.table,
-            truth_query=None if truth is None else truth.query,
-        )
+        stated = {name: getattr(loaded.plan.reading, name) for name in ("delimiter", "decimal", "max_rows")}
+        return Reading(**stated, sha256=self.pinned if pinned else None, **self.selected(truth))
 
 
 def of_split(loaded: LoadedPlan, split: Split) -> Held | None:

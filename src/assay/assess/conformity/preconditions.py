@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, TypeAlias
 
 from assay.assess.conformity.clauses import When
 from assay.assess.conformity.significance_uses import Use
 from assay.assess.controls.evidence import Inquiry
-from assay.assess.plan.plan_answers import FAMILIES, splits_of
+from assay.assess.plan.plan_answers import FAMILIES, OF_TASKS, splits_of
 from assay.core.text import quoted
 from assay.measures import REGISTRY
 
@@ -42,41 +43,31 @@ def applies(when: When, q: Inquiry, uses: Sequence[Use]) -> Applies:
     return ruled_out or next((one for one in parts if one.holds is None), parts[0])
 
 
-def _task(wanted: str) -> Condition:
-    def asked(q: Inquiry) -> Applies:
-        kind = q.kind
-        return SILENT if kind is None else Applies(kind == wanted, f"the task is {kind}")
-
-    return asked
+def _task(q: Inquiry, wanted: str) -> Applies:
+    kind = q.kind
+    return SILENT if kind is None else Applies(kind == wanted, f"the task is {kind}")
 
 
-def _aim(wanted: str) -> Condition:
-    def asked(q: Inquiry) -> Applies:
-        aims = q.plan.purpose.aims
-        if not aims or not q.loaded.signed:
-            return SILENT
-        return Applies(wanted in aims, f"the aims are {', '.join(aims)}")
-
-    return asked
+def _aim(q: Inquiry, wanted: str) -> Applies:
+    aims = q.plan.purpose.aims
+    if not aims or not q.loaded.signed:
+        return SILENT
+    return Applies(wanted in aims, f"the aims are {', '.join(aims)}")
 
 
 def _comparison(q: Inquiry) -> Applies:
     models = [name for name, one in q.plan.models.items() if one.kind in ("model", "human")]
     if len(models) > 1:
         return Applies(holds=True, why=f"the plan names {len(models)} models")
-    return _aim("comparison")(q)
+    return _aim(q, "comparison")
 
 
-def _stated(section: str, name: str, says: str, *wanted: object) -> Condition:
+def _stated(q: Inquiry, section: str, name: str, says: str, *wanted: object) -> Applies:
     """A field of a signed plan: whether it is one of those wanted, or holds at all where none are named."""
-
-    def asked(q: Inquiry) -> Applies:
-        value = getattr(getattr(q.plan, section), name)
-        if value is None or not q.loaded.signed:
-            return SILENT
-        return Applies(value in wanted if wanted else bool(value), f"{says} {value}")
-
-    return asked
+    value = getattr(getattr(q.plan, section), name)
+    if value is None or not q.loaded.signed:
+        return SILENT
+    return Applies(value in wanted if wanted else bool(value), f"{says} {value}")
 
 
 def _validation(q: Inquiry) -> Applies:
@@ -123,17 +114,14 @@ def _many_models(q: Inquiry) -> Applies:
     return Applies(n > 2, f"{n} models are compared") if n else SILENT  # noqa: PLR2004
 
 
-def _average(wanted: str) -> Condition:
-    def asked(q: Inquiry) -> Applies:
-        if q.kind == "binary":
-            return Applies(holds=False, why="the task is binary")
-        planned = q.planned()
-        if not planned:
-            return SILENT
-        used = any(m.average == wanted for m in planned)
-        return Applies(used, f"{'a' if used else 'no'} {wanted} average is planned")
-
-    return asked
+def _average(q: Inquiry, wanted: str) -> Applies:
+    if q.kind == "binary":
+        return Applies(holds=False, why="the task is binary")
+    planned = q.planned()
+    if not planned:
+        return SILENT
+    used = any(m.average == wanted for m in planned)
+    return Applies(used, f"{'a' if used else 'no'} {wanted} average is planned")
 
 
 def _f_beta(q: Inquiry) -> Applies:
@@ -144,16 +132,13 @@ def _f_beta(q: Inquiry) -> Applies:
     return Applies(bool(used), f"planned: {', '.join(used)}" if used else "no measure with such a weight is planned")
 
 
-def _cost(wanted: str) -> Condition:
-    def asked(q: Inquiry) -> Applies:
-        scope = q.plan.cost.scope or []
-        if wanted in scope:
-            return Applies(holds=True, why=f"{wanted} is in scope")
-        if q.signed(q.plan.cost.out_of_scope):
-            return Applies(holds=False, why=f"not in scope: {quoted(q.plan.cost.out_of_scope)}")
-        return SILENT
-
-    return asked
+def _cost(q: Inquiry, wanted: str) -> Applies:
+    scope = q.plan.cost.scope or []
+    if wanted in scope:
+        return Applies(holds=True, why=f"{wanted} is in scope")
+    if q.signed(q.plan.cost.out_of_scope):
+        return Applies(holds=False, why=f"not in scope: {quoted(q.plan.cost.out_of_scope)}")
+    return SILENT
 
 
 def _human(q: Inquiry) -> Applies:
@@ -177,50 +162,37 @@ def _costs(q: Inquiry) -> Applies:
     return Applies(holds=True, why="costs are stated") if q.signed(q.plan.use.costs) else SILENT
 
 
-def _correction(*wanted: str) -> Condition:
-    def asked(q: Inquiry) -> Applies:
-        correction, every = q.plan.tests.correction, _tests(q)
-        if every.holds is False:
-            return every
-        if correction is None or not q.loaded.signed:
-            return SILENT
-        return Applies(correction in wanted, f"the correction is {correction}")
-
-    return asked
+def _correction(q: Inquiry, *wanted: str) -> Applies:
+    correction, every = q.plan.tests.correction, _tests(q)
+    if every.holds is False:
+        return every
+    if correction is None or not q.loaded.signed:
+        return SILENT
+    return Applies(correction in wanted, f"the correction is {correction}")
 
 
 CONDITIONS: Final[dict[str, Condition]] = {
-    "binary": _task("binary"),
-    "multiclass": _task("multiclass"),
-    "multilabel": _task("multilabel"),
-    "segmentation": _task("segmentation"),
-    "detection": _task("detection"),
-    "regression": _task("regression"),
-    "assessment": _aim("assessment"),
-    "out-of-time": _aim("out-of-time"),
-    "cv-comparison": _aim("cv-comparison"),
+    **{kind: partial(_task, wanted=kind) for kind in OF_TASKS},
+    **{aim: partial(_aim, wanted=aim) for aim in ("assessment", "out-of-time", "cv-comparison")},
+    **{average: partial(_average, wanted=average) for average in ("macro", "micro", "weighted")},
+    **{amount: partial(_cost, wanted=amount) for amount in ("throughput", "efficiency")},
     "comparison": _comparison,
-    "design": _stated("purpose", "stage", "the stage is", "design-development"),
-    "verification": _stated("purpose", "stage", "the stage is", "verification-validation"),
-    "cross-validation": _stated("tuning", "scheme", "the validation scheme is", *CROSS_VALIDATION),
-    "nested": _stated("tuning", "scheme", "the validation scheme is", "nested"),
+    "design": lambda q: _stated(q, "purpose", "stage", "the stage is", "design-development"),
+    "verification": lambda q: _stated(q, "purpose", "stage", "the stage is", "verification-validation"),
+    "cross-validation": lambda q: _stated(q, "tuning", "scheme", "the validation scheme is", *CROSS_VALIDATION),
+    "nested": lambda q: _stated(q, "tuning", "scheme", "the validation scheme is", "nested"),
     "validation": _validation,
     "several-splits": _several_splits,
     "tests": _tests,
     "no tests": _no_tests,
     "three or more models": _many_models,
-    "macro": _average("macro"),
-    "micro": _average("micro"),
-    "weighted": _average("weighted"),
     "f-beta": _f_beta,
-    "simulated": _stated("environment", "simulated", "stated: simulated is"),
-    "interactive": _stated("use", "interactive", "stated: interactive is"),
-    "throughput": _cost("throughput"),
-    "efficiency": _cost("efficiency"),
+    "simulated": lambda q: _stated(q, "environment", "simulated", "stated: simulated is"),
+    "interactive": lambda q: _stated(q, "use", "interactive", "stated: interactive is"),
     "human": _human,
     "annotators": _annotators,
     "channels": _channels,
     "costs": _costs,
-    "step-down": _correction("holm"),
-    "false-discovery": _correction("benjamini-hochberg", "benjamini-yekutieli"),
+    "step-down": lambda q: _correction(q, "holm"),
+    "false-discovery": lambda q: _correction(q, "benjamini-hochberg", "benjamini-yekutieli"),
 }

@@ -11,7 +11,7 @@ from assay.assess.controls import folds, ledger_checks, machine, model_checks, l
 from assay.assess.controls.data import proxy_features  # noqa: F401
 from assay.assess.controls import results  # noqa: F401
 from assay.assess.controls.data import split_separation  # noqa: F401
-from assay.assess.controls import cost, latency, significance  # noqa: F401
+from assay.assess.controls import cost, significance  # noqa: F401
 from assay.assess.controls.data import annotator_agreement  # noqa: F401
 
 # isort: on

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -21,13 +21,13 @@ from assay.measures import parse
 from assay.tally.contingency_tables import Outcomes
 from assay.tally.data.feature_counts import numbers_by
 from assay.tally.labels.confusion import Confusion
+from assay.tally.scores.score_tally import Scores
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from assay.assess.assessment import Assessment
     from assay.inference.findings import Finding
     from assay.tally.data.split_counts import SplitRows
+    from assay.tally.scores.ranked_table import Ranked
 
 TABLE_A1: Final = ((400, 150, 14), (23, 3800, 144), (13, 355, 65))
 """Table A.1 of the standard, predictions down; with the printed counts of Table A.2 for classes A, B and C."""
@@ -325,28 +325,23 @@ def _best(split: SplitRows, score: str, truth: str, positive: str, threshold: fl
     values, codes, labels = numbers_by(split, score, truth)
     if positive not in labels or len(labels) != 2:  # noqa: PLR2004
         return [], 0
-    return best_for(values, codes == labels.index(positive), threshold), len(np.unique(values))
+    ranked = Scores.binary(values, codes == labels.index(positive)).one_vs_rest(1)
+    return best_for(ranked, threshold), len(ranked.score)
 
 
-def best_for(scores: NDArray[np.float64], positive: NDArray[np.bool_], threshold: float) -> list[str]:
+def best_for(ranked: Ranked, threshold: float) -> list[str]:
     """Criteria that no other threshold of these scores serves better.
 
-    >>> best_for(np.array([0.1, 0.4, 0.6, 0.9]), np.array([False, False, True, True]), 0.5)
+    >>> ranked = Scores.binary(np.array([0.1, 0.4, 0.6, 0.9]), np.array([False, False, True, True])).one_vs_rest(1)
+    >>> best_for(ranked, 0.5)
     ['accuracy', "Youden's index"]
     """
-    order = np.argsort(-scores, kind="stable")
-    last = np.append(np.flatnonzero(np.diff(scores[order])), len(scores) - 1)
-    true_positives = np.concatenate([[0], np.cumsum(positive[order])[last]])
-    called = np.concatenate([[0], last + 1])
-    p, n = int(positive.sum()), int((~positive).sum())
+    p, n = float(ranked.positives), float(ranked.negatives)
     if not p or not n:
         return []
-    own = scores >= threshold
-    mine = np.array([(own & positive).sum()]), np.array([own.sum()])
 
-    def values(hits: NDArray[np.int64], calls: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-        false = calls - hits
-        return {"accuracy": (hits + n - false) / (p + n), "Youden's index": hits / p - false / n}
+    def values(tp: Any, fp: Any) -> dict[str, Any]:  # noqa: ANN401  a number or one for each threshold
+        return {"accuracy": (tp + n - fp) / (p + n), "Youden's index": tp / p - fp / n}
 
-    every, here = values(true_positives, called), values(*mine)
-    return [name for name in every if here[name][0] >= every[name].max() - CLOSE]
+    here, cells = ranked.at(threshold), (np.append(ranked.tp, 0), np.append(ranked.fp, 0))
+    return [name for name, own in values(here.tp, here.fp).items() if own >= values(*cells)[name].max() - CLOSE]

@@ -50,7 +50,7 @@ class Spots:
         return 1
 
 
-def _tokens(text: str, *, comments: bool) -> Iterator[Token]:
+def _tokens(text: str) -> Iterator[Token]:
     line, depth, dots = 1, 0, 0
     for found in _TOKEN.finditer(text):
         kind, piece = found.lastgroup or "other", found.group()
@@ -59,24 +59,23 @@ def _tokens(text: str, *, comments: bool) -> Iterator[Token]:
             dots = dots + 1 if piece == "." else 0
             if max(depth, dots) > DEEPEST:
                 raise too_deep(line)
-        if kind == "comment" and not comments:
-            kind = "other"
-        if kind == "line" or not (kind == "other" and piece.isspace()):
+        if kind != "comment" and not (kind == "other" and piece.isspace()):
             yield Token(kind, piece, line)
         line += piece.count("\n")
+    yield Token("end", "", line)
 
 
 def toml_spots(text: str) -> Spots:
     """The lines of a TOML document."""
-    walk = _Walk(list(_tokens(text, comments=True)))
+    walk = _Walk(list(_tokens(text)))
     walk.statements()
     return Spots(walk.lines)
 
 
 def json_spots(text: str) -> Spots:
     """The lines of a JSON document."""
-    walk = _Walk([one for one in _tokens(text, comments=False) if one.kind != "line"])
-    walk.value((), until_line=False)
+    walk = _Walk([token for token in _tokens(text) if token.kind != "line"])
+    walk.value((), inside=True)
     return Spots(walk.lines)
 
 
@@ -86,92 +85,62 @@ class _Walk:
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens, self.at = tokens, 0
         self.lines: dict[Path, int] = {}
-        self._tables: dict[Path, int] = {}
+        self._last: dict[Path, int] = {}
+        """Places of the last tables of lists of tables."""
 
-    def _next(self) -> Token | None:
-        if self.at >= len(self.tokens):
-            return None
-        self.at += 1
-        return self.tokens[self.at - 1]
+    def _next(self, *, inside: bool = False) -> Token:
+        """The next token, the one at the end again and again; inside brackets line ends are nothing."""
+        token = self.tokens[self.at]
+        self.at = min(self.at + 1, len(self.tokens) - 1)
+        return self._next(inside=True) if inside and token.kind == "line" else token
 
     def statements(self) -> None:
         """Headers and keys of a TOML document, one statement a line."""
         table: Path = ()
-        while (token := self._next()) is not None:
-            if token.kind in ("line", "comment"):
-                continue
+        while (token := self._next()).kind != "end":
             if token.text == "[":
                 table = self._header(token.line)
-            else:
+            elif token.kind != "line":
                 self.at -= 1
-                key = self._key("=")
-                if key:
-                    self._note((*table, *key), token.line, from_depth=len(table))
-                    self.value((*table, *key), until_line=True)
-            self._skip_line()
+                self.value(self._key(table, "="))
+            while token.kind not in ("line", "end"):
+                token = self._next()
 
     def _header(self, line: int) -> Path:
-        many = self.at < len(self.tokens) and self.tokens[self.at].text == "["
+        many = self.tokens[self.at].text == "["
         self.at += many
         path: Path = ()
-        key = self._key("]")
-        for place, part in enumerate(key):
+        keys = self._key((), "]")
+        for depth, part in enumerate(keys, start=1):
             path = (*path, part)
-            last = place == len(key) - 1
-            if last and many:
-                self._tables[path] = self._tables.get(path, -1) + 1
-            if path in self._tables:
-                self.lines.setdefault(path, line)
-                path = (*path, self._tables[path])
-        self._note(path, line)
+            if many and depth == len(keys):
+                self._last[path] = self._last.get(path, -1) + 1
+            self.lines.setdefault(path, line)
+            path = (*path, self._last[path]) if path in self._last else path
+        self.lines.setdefault(path, line)
         return path
 
-    def _key(self, *ends: str) -> list[str]:
-        """Parts of a dotted key up to its end mark."""
-        parts: list[str] = []
-        while (token := self._next()) is not None and token.text not in ends and token.kind != "line":
+    def _key(self, above: Path, *ends: str) -> Path:
+        """The path of a dotted key, which goes on to its end mark, below another."""
+        path = above
+        while (token := self._next()).text not in ends and token.kind not in ("line", "end"):
             if token.kind in ("word", "text"):
-                parts.append(token.text[1:-1] if token.kind == "text" else token.text)
-        return parts
+                path = (*path, token.text[1:-1] if token.kind == "text" else token.text)
+                if ends != ("]",):
+                    self.lines.setdefault(path, token.line)
+        return path
 
-    def _note(self, path: Path, line: int, from_depth: int = 0) -> None:
-        for depth in range(from_depth + 1, len(path) + 1):
-            self.lines.setdefault(path[:depth], line)
-
-    def value(self, path: Path, *, until_line: bool) -> None:
-        """Arrays and inline tables below a path, without recursion."""
-        stack: list[tuple[str, Path, int]] = []
-        here, expects = path, False
-        while (token := self._next()) is not None:
-            if token.kind == "line" and until_line and not stack:
-                self.at -= 1
-                return
-            if token.kind in ("line", "comment"):
-                continue
-            if token.text in ("[", "{") and token.kind == "mark":
-                stack.append((token.text, here, 0))
-                expects = token.text == "{"
-                here = (*here, 0) if token.text == "[" else here
-            elif token.text in ("]", "}") and token.kind == "mark":
-                if stack:
-                    here = stack.pop()[1]
-                expects = False
-            elif token.text == "," and stack:
-                kind, base, number = stack[-1]
-                stack[-1] = (kind, base, number + 1)
-                expects = kind == "{"
-                here = (*base, number + 1) if kind == "[" else base
-            elif expects and token.kind in ("word", "text"):
-                base = stack[-1][1]
-                self.at -= 1
-                here = (*base, *self._key("=", ":", ",", "}"))
-                self._note(here, token.line, from_depth=len(base))
-                expects = False
+    def value(self, path: Path, *, inside: bool = False) -> None:
+        """A value, with what stands in arrays and inline tables below its path; no deeper than tokens may be."""
+        opened, place = self._next(inside=inside), 0
+        self.lines.setdefault(path, opened.line)
+        while opened.text in ("[", "{") and (token := self._next(inside=True)).text not in ("]", "}", ""):
+            if token.text == ",":
+                place += 1
             else:
-                self.lines.setdefault(here, token.line)
-
-    def _skip_line(self) -> None:
-        while self.at < len(self.tokens) and self.tokens[self.at].kind != "line":
+                self.at -= 1
+                self.value((*path, place) if opened.text == "[" else self._key(path, "=", ":"), inside=True)
+        while self.tokens[self.at].text not in (",", "]", "}", "", "\n"):
             self.at += 1
 
 

@@ -28,16 +28,33 @@ KINDS: Final = ("binary", "multiclass")
 
 NAMED: Final = (("population", "sample"), ("metrics", "against"), ("ground_truth", "annotations"), ("tests", "values"))
 """Fields that name a file beside the plan."""
-SCORED: Final = {"threshold", "threshold_rule", "scores", "missing_score", "renormalise"}
+SCORED: Final = ("threshold", "threshold_rule", "scores", "missing_score", "renormalise")
 """What a model can state only of scores."""
+APART: Final = (
+    ("population", "classes", "absent"), ("tests", "chosen", "none"), ("channels.*", "constant", "column"),
+    ("models.*", "threshold_rule", "threshold"), ("models.*", "predicted", "threshold"), ("data.*", "table", "query"),
+)  # fmt: skip
+"""Sections with two keys that contradict each other."""
+NEEDED: Final = (
+    ("ground_truth", "annotations", "annotators"), ("ground_truth", "annotators", "annotations"),
+    ("models.*", "threshold_rule", "threshold_from"), ("models.*", "threshold_from", "threshold_rule"),
+    *(("models.*", key, "score") for key in SCORED),
+)  # fmt: skip
+"""Sections with a key that says nothing without another."""
+TUNED: Final = (
+    (("tuning", "data"), "choices were made on test data",
+     "name the split they were made on; the standard allows none of the test data here (5.3.10)"),
+    (("models", "*", "threshold_from"), "the threshold is chosen on test data", "name a validation split"),
+)  # fmt: skip
+"""Keys that name the split on which something was chosen."""
 SUM_TOLERANCE: Final = 1e-6
 """Shares are written with a few digits; further off than this they were not meant to be a distribution."""
 
 
 def broken(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
     """Every rule that a document breaks."""
-    for rule in (_splits, _shares, _roles, _classes, _task_type, _measures, _costs, _tests, _contradictions, _names,
-                 _lacking, _command):  # fmt: skip
+    for rule in (_splits, _shares, _roles, _classes, _task_type, _measures, _costs, _tests, _contradictions, _choices,
+                 _names, _lacking, _command):  # fmt: skip
         yield from rule(document)
     yield from promised(document)
     yield from _files(document, folder)
@@ -231,64 +248,36 @@ def _tests(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _contradictions(document: Mapping[str, Any]) -> Iterator[Problem]:
-    pairs = (("population", "classes", "absent"), ("tests", "chosen", "none"))
-    for section, first_key, other in pairs:
-        held = table(document, section)
-        if held.get(first_key) and held.get(other):
-            yield Problem((section, other), f'"{first_key}" and "{other}" contradict each other', "keep one of them")
-    for family, channel in tables(document, "channels"):
-        if "column" in channel and "constant" in channel:
-            yield Problem(
-                ("channels", family),
-                'a channel that has a column is not constant: "column" and "constant" contradict each other',
-                "keep one of them",
-            )
-    yield from _thresholds(document)
-    yield from _joined(document)
-    truth = table(document, "ground_truth")
-    if ("annotations" in truth) != ("annotators" in truth):
-        there, lacking = ("annotations", "annotators") if "annotations" in truth else ("annotators", "annotations")
-        yield Problem(("ground_truth", there), f'"{there}" needs "{lacking}" beside it')
-    tuned = table(document, "tuning").get("data")
-    split = table(document, "data").get(tuned) if isinstance(tuned, str) else None
-    if isinstance(split, dict) and split.get("role", tuned) == "test":
-        yield Problem(
-            ("tuning", "data"),
-            "choices were made on test data",
-            "name the split they were made on; the standard allows none of the test data here (5.3.10)",
-        )
+    """Keys that contradict each other, and keys that need another."""
+    for section, first, other in APART:
+        for path, part in _parts(document, section):
+            if all(part.get(key) not in (None, {}, []) for key in (first, other)):
+                yield Problem((*path, other), f'"{first}" and "{other}" contradict each other', "keep one of them")
+    for section, there, lacking in NEEDED:
+        for path, part in _parts(document, section):
+            if there in part and lacking not in part:
+                yield Problem((*path, there), f'"{there}" needs "{lacking}" beside it', f"state {lacking}")
 
 
-def _thresholds(document: Mapping[str, Any]) -> Iterator[Problem]:
-    for name, model in tables(document, "models"):
-        if ("threshold_rule" in model) != ("threshold_from" in model):
-            there = "threshold_rule" if "threshold_rule" in model else "threshold_from"
-            yield Problem(("models", name, there), "a rule needs the split it chooses on, and the split a rule")
-        for other in ("threshold_rule", "predicted"):
-            if "threshold" in model and other in model:
-                yield Problem(
-                    ("models", name, "threshold"),
-                    f'"threshold" and "{other}" contradict each other',
-                    "keep one of them",
-                )
-        if SCORED & set(model) and "score" not in model:
-            yield Problem(("models", name), "a threshold and a kind of scores need a score column")
-        split = table(document, "data").get(model.get("threshold_from", ""))
-        if isinstance(split, dict) and split.get("role", model["threshold_from"]) == "test":
-            yield Problem(
-                ("models", name, "threshold_from"), "the threshold is chosen on test data", "name a validation split"
-            )
-
-
-def _joined(document: Mapping[str, Any]) -> Iterator[Problem]:
+def _choices(document: Mapping[str, Any]) -> Iterator[Problem]:
+    """Choices that were made on test data, and rows that nothing matches."""
+    for (*path, key), what, fix in TUNED:
+        for place, part in _parts(document, ".".join(path)):
+            chosen = part.get(key)
+            split = table(document, "data").get(chosen) if isinstance(chosen, str) else None
+            if isinstance(split, dict) and split.get("role", chosen) == "test":
+                yield Problem((*place, key), what, fix)
     for name, model in tables(document, "models"):
         if model.get("joined") is True and "predictions" not in model:
             yield Problem(("models", name, "joined"), "nothing is joined without a file of its predictions")
         elif model.get("joined") is True and "id" not in table(document, "columns"):
             yield Problem(("models", name, "joined"), "rows are joined by columns.id, which is not stated")
-    for name, split in tables(document, "data"):
-        if "table" in split and "query" in split:
-            yield Problem(("data", name, "query"), '"table" and "query" contradict each other')
+
+
+def _parts(document: Mapping[str, Any], section: str) -> list[tuple[Path, dict[str, Any]]]:
+    """The table of a section with its path; of a section of names, written with a star, every table in it."""
+    name, star, _ = section.partition(".*")
+    return [((name, key), part) for key, part in tables(document, name)] if star else [((name,), table(document, name))]
 
 
 def _names(document: Mapping[str, Any]) -> Iterator[Problem]:

@@ -47,15 +47,10 @@ class Scoring:
         """The decision in force, a threshold or labels given beside the scores; nothing where there is none."""
         points = self.record.get("operating_points", ())
         in_force = next((point for point in points if point.get("in_force")), None)
-        if in_force is not None or self.alone is None or self.record["plan"]["scores"].get("decided") == "none":
+        called = self.record["scores"].get("called")
+        if in_force is not None or called is None:
             return in_force or {}
-        positive = list(self.record["labels"]).index(self.record["positive"])
-        cells = dict.fromkeys(CELLS, count_from_json(0))
-        for truth, called, n in self.record["tallies"]["confusion"]["cells"]:
-            cell = ("tp" if called == positive else "fn") if truth == positive else "fp" if called == positive else "tn"
-            cells[cell] += count_from_json(n)
-        given = {"threshold": None, "from": "the labels that were given beside the scores", "labels": True}
-        return {**given, **{cell: count_to_json(n) for cell, n in cells.items()}}
+        return {"threshold": None, "from": "the labels that were given beside the scores", "labels": True, **called}
 
     @property
     def start(self) -> int:

@@ -29,7 +29,7 @@ from assay.core.blocks import (
 )
 from assay.core.text import visible
 from assay.report import sentences
-from assay.report.charts.plane import round_axis
+from assay.report.charts.plane import round_axis, step_of
 from assay.report.estimate_rows import About, Entry, about, entry, number_cell, prose, value_cell
 
 LEADING: Final = (
@@ -38,6 +38,8 @@ LEADING: Final = (
 )  # fmt: skip
 """Headlines where classes are not equally frequent: those that a large class cannot carry come first."""
 BASELINE: Final = "no_information_rate"
+BAR: Final = 24
+"""Characters of the axis of a terminal."""
 AVERAGED: Final = ("precision", "recall", "specificity", "f1", "jaccard")
 
 
@@ -152,6 +154,49 @@ def headline_table(headline: Sequence[Entry], level: str, baseline: Entry | None
     meaning = Column("meaning", width=4, reach=Reach.FULL)
     heads = ("measure", "text", 2), ("value", "number"), (f"{level} interval", "text", 2), meaning
     return table(sentences.HEADLINE, f"{sentences.HEADLINE} with {level} intervals", heads, rows, look="lead")
+
+
+def terminal_blocks(headline: Sequence[Entry], level: str, baseline: Entry | None) -> Iterator[Block]:
+    """The headline measures by what is typed to get them, on one axis of characters, with their notes below."""
+    axis, bars = _bars(headline)
+    columns: dict[Column, list[str | Cell]] = {
+        Column("measure"): [Cell(v.about.name, typed=v.about.measure) for v in headline],
+        Column("value", "number"): [value_cell(v) for v in headline],
+        Column("unit"): [v.about.unit for v in headline],
+        Column(f"{level} interval"): [v.interval or ("none" if v.defined else v.shown) for v in headline],
+        Column(axis, "number", reach=Reach.TERMINAL): [bars.get(v.about.measure, "") for v in headline],
+    }
+    shown = {column: cells for column, cells in columns.items() if any(cells)}
+    yield table(sentences.HEADLINE, "", shown, zip(*shown.values(), strict=True), reach=Reach.TERMINAL)
+    said = [
+        f"{', '.join(v.about.measure for v in headline if note in v.notes)}: {note}"
+        for note in dict.fromkeys(note for v in headline for note in v.notes)
+    ]
+    said += sorted({sentences.no_interval(v.missing) for v in headline if v.defined and not v.interval})
+    said += [f"baseline: accuracy {baseline.shown}: {sentences.BASELINE}"] if baseline is not None else []
+    yield from (Paragraph(text, reach=Reach.TERMINAL) for text in said)
+
+
+def _bars(headline: Sequence[Entry]) -> tuple[str, dict[str, str]]:
+    """The ends of the axis that measures share, and by measure its value and interval on it; nothing for one alone."""
+    drawn = [v for v in _alike(headline) if v.value is not None and not v.endless]
+    if len(drawn) < 2:  # noqa: PLR2004  nothing to compare
+        return "", {}
+    ends = [x for v in drawn for x in (v.value, v.low, v.high) if x is not None and math.isfinite(x)]
+    step = step_of(max(max(ends) - min(ends), 1e-6) * 2 / 3)  # finer than that of a chart, which has room for ticks
+    high = math.ceil(max(ends) / step - 1e-9) * step
+    low = min(math.floor(min(ends) / step + 1e-9) * step, high - step)
+
+    def at(value: float | None) -> int:
+        return round(min(1.0, max(0.0, ((value or 0.0) - low) / (high - low))) * (BAR - 1))
+
+    bars = {}
+    for v in drawn:
+        marks = ["━" if v.interval and at(v.low) <= i <= at(v.high) else "·" for i in range(BAR)]
+        marks[at(v.value)] = "●"
+        bars[v.about.measure] = "".join(marks)
+    first, last = f"{low:g}", f"{high:g}"
+    return f"{first}{'axis':^{BAR - len(first + last)}}{last}", bars
 
 
 def average_blocks(read: Estimates, level: str) -> Iterator[Block]:

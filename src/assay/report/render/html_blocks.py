@@ -31,7 +31,6 @@ from assay.core.blocks import (
 )
 from assay.core.text import counted
 from assay.report import charts, colours
-from assay.report.estimate_rows import Values
 from assay.report.mathml import mathml
 
 FEW: Final = 3
@@ -341,7 +340,6 @@ DRAWN: Final[dict[type[Block], Callable[[Any], str]]] = {
     Figure: _figure,
     Table: _table,
     Grid: _grid,
-    Values: lambda _: "",  # the first screen draws them
     Threshold: _threshold,
     Card: _card,
     Fold: _fold,

@@ -25,7 +25,6 @@ from assay.core.blocks import (
     Threshold,
 )
 from assay.report.assessment_document import report_of
-from assay.report.estimate_rows import Values
 
 MOST_ROWS: Final = 50
 MOST_CELLS: Final = 15
@@ -169,12 +168,6 @@ def _grid(block: Grid) -> Iterator[str]:
     yield from table(head, [*rows, ["all", *block.totals, block.total]])
 
 
-def _values(block: Values) -> Iterator[str]:
-    yield from _table(block.table)
-    notes = [f"- {prose(value.about.name)}: {prose(note)}" for value in block.entries for note in value.notes]
-    yield from ["", *notes] if notes else []
-
-
 def _nothing(block: Figure | Threshold) -> Iterator[str]:
     """The numbers of figures stand in tables."""
     del block
@@ -190,5 +183,4 @@ DRAWN: Final[dict[type[Block], Callable[[Any], Iterator[str]]]] = {
     Threshold: _nothing,
     Table: _table,
     Grid: _grid,
-    Values: _values,
 }

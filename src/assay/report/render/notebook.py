@@ -11,9 +11,7 @@ from typing import Final
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Bullets, Chart, Figure, Grid, Heading, Paragraph, Reach, Table
 from assay.report.assessment_document import report_of
-from assay.report.blocks.estimates import headline_chart
 from assay.report.charts import draw
-from assay.report.estimate_rows import Values
 from assay.report.render.html_blocks import block_html
 
 MOST_ROWS: Final = 20
@@ -26,13 +24,11 @@ def render(record: Record) -> str:
     """A fragment of HTML that begins with the verdicts of a plan, if there is one, and a table of numbers."""
     report = report_of(record)
     blocks: list[Block] = [Paragraph(f"{v.sign} {v.word}. {v.says}".rstrip()) for v in report.verdicts]
-    drawn = [block for section in report.plain(Reach.BRIEF) for block in section.blocks]
-    values = [block for block in drawn if isinstance(block, Values)]
-    blocks += [replace(block.table, caption=report.opening) for block in values[:1]] or [Paragraph(report.opening)]
-    blocks += [part for block in drawn for part in _cut(block)]
+    drawn = [part for section in report.plain(Reach.NOTEBOOK) for block in section.blocks for part in _cut(block)]
+    lead = next((block for block in drawn if isinstance(block, Table) and block.look == "lead"), None)
+    blocks.append(Paragraph(report.opening) if lead is None else replace(lead, caption=report.opening))
+    blocks += [block for block in drawn if block is not lead]
     blocks += [Paragraph(f"{remark.sign} {remark.sentence}") for remark in report.remarks]
-    charts = (headline_chart(block.entries, block.level, block.baseline) for block in values[:1])
-    blocks += [Figure(charts=(chart,), alt="") for chart in charts if chart is not None]
     return "\n".join(map(_html, blocks)) + "\n"
 
 
@@ -44,7 +40,7 @@ def _cut(block: Block) -> Iterator[Block]:
         yield replace(short, caption=f"{block.caption}{more}")
     elif isinstance(block, Bullets):
         yield replace(block, items=block.items[:MOST_ROWS])
-    elif not isinstance(block, (Heading, Values)) and not (isinstance(block, Grid) and len(block.labels) > MOST_CELLS):
+    elif not isinstance(block, Heading) and not (isinstance(block, Grid) and len(block.labels) > MOST_CELLS):
         yield block
 
 

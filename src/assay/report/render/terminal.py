@@ -24,9 +24,7 @@ from assay.core.blocks import (
 )
 from assay.core.text import counted
 from assay.report.assessment_document import report_of
-from assay.report.estimate_rows import Entry, Values
 from assay.report.fit_text import fitted, wrapped
-from assay.report.render.text_axis import BAR, axis_of, drawn_bar
 from assay.report.render.text_columns import Lines, Text
 
 WIDEST: Final = 100
@@ -60,7 +58,7 @@ def summary(record: Record, *, width: int = WIDEST, colour: bool = False) -> str
     page.said(report.opening)
     for remark in report.remarks:
         page.said(f"{remark.sign} {remark.sentence}", hang="  ")
-    for section in report.plain(Reach.BRIEF):
+    for section in report.plain(Reach.TERMINAL):
         if all(isinstance(block, (Figure, Heading)) for block in section.blocks):
             continue
         page.head(section.title)
@@ -164,8 +162,7 @@ def _table(page: _Page, block: Table) -> None:
             drawn, block = chosen.columns, _first_kept(block)
     if block.things:
         _rest(page, len(block.rows) + block.hidden - len(rows), block.things)
-    if drawn < len(block.columns):
-        names = [column.typed or column.name for column in block.columns[drawn:]]
+    if names := [column.typed or column.name for column in block.columns[drawn:] if column.reach & Reach.FULL]:
         page.said(f"in the report also: {', '.join(names)}")
     reasons = list(block.reasons(MOST_ROWS, drawn))
     for column, row, why in reasons[:MOST_REASONS]:
@@ -260,7 +257,7 @@ def _side_by_side(block: Table, rows: Sequence[Sequence[Cell]], count: int, *, r
         right.append(number)
         for line, row in zip(body, rows, strict=True):
             cell = row[i]
-            shown = _shown(cell).removesuffix(" undefined") if number else fitted(cell.typed or _shown(cell), room)
+            shown = _shown(cell).removesuffix(" undefined") if number else cell.typed or fitted(_shown(cell), room)
             style = TONES.get(cell.tone, "") if cell.tone else "blue" if number and cell.below else ""
             line.extend([Text(shown, style), *([Text(cell.below, "soft")] if spans else [])])
         if spans:
@@ -316,45 +313,6 @@ def _worst(block: Grid) -> str:
     return f'; the most frequent mistake: {count} of "{fitted(true, room)}" called "{fitted(called, room)}"'
 
 
-def _values(page: _Page, block: Values) -> None:
-    axis = axis_of(block.entries)
-    low, high = (f"{end:g}" for end in axis or (0, 1))
-    heads = (
-        "measure",
-        "value",
-        "unit",
-        f"{block.level} interval",
-        f"{low}{'axis':^{BAR - len(low) - len(high)}}{high}",
-    )
-    rows = [_value_line(value, axis) for value in block.entries]
-    kept = [i for i in range(len(heads)) if any(row[i].text for row in rows)]
-    page.columns(
-        Lines([heads[i] for i in way], [[row[i] for i in way] for row in rows], [heads[i] == "value" for i in way])
-        for way in (kept[:count] for count in range(len(kept), 1, -1))
-    )
-    _value_notes(page, block)
-
-
-def _value_line(value: Entry, axis: tuple[float, float] | None) -> list[Text]:
-    return [
-        Text(value.about.measure),
-        Text(value.shown, "blue") if value.defined else Text("∅", "orange"),
-        Text(value.about.unit),
-        Text(value.interval or ("none" if value.defined else value.shown)),
-        Text(drawn_bar(value, axis) if axis else ""),
-    ]
-
-
-def _value_notes(page: _Page, block: Values) -> None:
-    for note in dict.fromkeys(note for value in block.entries for note in value.notes):
-        measures = [value.about.measure for value in block.entries if note in value.notes]
-        page.said(f"{', '.join(measures)}: {note}", hang="  ")
-    for why in sorted({value.missing for value in block.entries if value.defined and not value.interval}):
-        page.said(why if why.startswith("no interval") else f"no interval: {why}", hang="  ")
-    if block.baseline is not None:
-        page.said(f"baseline: {block.beside} {block.baseline.shown}: {block.mark}", hang="  ")
-
-
 def _nothing(page: _Page, block: Figure | Threshold) -> None:
     """The numbers of figures stand in tables."""
     del page, block
@@ -369,5 +327,4 @@ DRAWN: Final[dict[type[Block], Callable[[_Page, Any], None]]] = {
     Threshold: _nothing,
     Table: _table,
     Grid: _grid,
-    Values: _values,
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the times of answers by run, from arrays and from files."""
+"""Counts the times of answers by run."""
 
 from __future__ import annotations
 
@@ -11,23 +11,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from assay.core.errors import OutOfRange
-from assay.core.text import counted, quoted
-from assay.rows.engines.duckdb_engine import quote_identifier
-from assay.rows.files.opened_file import number_column
 from assay.tally.data.durations import FAILED, NANOSECONDS, Durations, Run, Section, find_bins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.core.arrays import Floats, Whole
-    from assay.tally.data.split_counts import SplitRows
 
 SECTIONS: Final = 20
 """Sections of a run at most."""
 SHORTEST: Final = 5
 """Answers of a section at least."""
-THOUSAND: Final = 1_000
 
 
 def count_run(
@@ -85,26 +79,6 @@ def _count_halves(times: Whole) -> tuple[int, int, int]:
     return int(above.sum()), int((~above).sum()), stretches
 
 
-def count_durations(
-    seconds: Floats,
-    runs: Sequence[object] | None = None,
-    *,
-    bounds: Sequence[float] = (),
-    skip: int = 0,
-    where: str = "latency",
-) -> Durations:
-    """The tally of times in seconds by order of request; NaN is an answer that never came.
-
-    The first `skip` answers of each run, its warm-up, do not count.
-    """
-    check_times(seconds, where)
-    times = to_nanoseconds(seconds)
-    limits = [round(bound * NANOSECONDS) for bound in bounds]
-    places = {"": np.arange(len(times))} if runs is None else split_runs(runs)
-    tallies = [count_run(name, times[rows[skip:]], limits) for name, rows in places.items() if len(rows) > skip]
-    return add_runs(tallies, limits)
-
-
 def add_runs(tallies: Sequence[Durations], bounds: Sequence[int]) -> Durations:
     """All runs of some tallies with the same bounds in nanoseconds."""
     return reduce(Durations.__add__, tallies, Durations(bounds=tuple(bounds), runs=(), longest={}))
@@ -122,29 +96,3 @@ def split_runs(runs: Sequence[object]) -> dict[str, NDArray[np.intp]]:
     order = np.argsort(codes, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]) if len(names) else []
     return dict(zip(names.tolist(), parts, strict=True))
-
-
-def check_times(seconds: Floats, where: str) -> None:
-    """Refuse times below 0."""
-    with np.errstate(invalid="ignore"):
-        bad = int((seconds < 0).sum())
-    if bad:
-        raise OutOfRange(
-            "value-out-of-domain",
-            f"{counted(bad, 'time')} of an answer {'is' if bad == 1 else 'are'} below 0",
-            where=where,
-            known="0 or more",
-            fix="measure with a clock that never goes back",
-        )
-
-
-def read_durations(
-    table: SplitRows, column: str, *, run: str | None = None, bounds: Sequence[float] = (), skip: int = 0
-) -> Durations:
-    """The times of a file in milliseconds, in the order of its rows; a row without a time is a failed answer."""
-    expressions = [f"coalesce({number_column(table.opened, column)}, 'nan'::DOUBLE) AS t"]
-    expressions += [f"CAST({quote_identifier(run)} AS VARCHAR) AS r"] if run is not None else []
-    columns = table.opened.arrays(f"SELECT {', '.join(expressions)} FROM rows")  # noqa: S608  quoted
-    seconds = np.asarray(columns["t"], dtype=np.float64) / THOUSAND
-    names = None if run is None else columns["r"].tolist()
-    return count_durations(seconds, names, bounds=bounds, skip=skip, where=f"{table.name}, column {quoted(column)}")

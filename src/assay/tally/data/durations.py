@@ -207,8 +207,8 @@ class Durations(Digested):
 
         It is a time that occurred: the longest one of the bin that holds the nearest rank.
 
-        >>> from assay.tally.data.duration_counts import count_durations
-        >>> count_durations(np.arange(1, 5) / 1000).at(0.5)
+        >>> from assay.tally.data.duration_counts import count_run
+        >>> count_run("", np.arange(1, 5) * 1_000_000).at(0.5)
         0.002
         """
         return self.at_rank(math.ceil(share * self.rows))

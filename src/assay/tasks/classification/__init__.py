@@ -102,10 +102,10 @@ class Classification:
             return {}
         from assay.tasks.classification.curves import sections
 
-        confusion, positive = tally.confusion, tally.positive
-        unknown = positive is None or confusion.weighted or not tally.called
-        called = None if unknown else confusion.binary(cast("Label", positive))
-        return sections(tally.scores, positive=positive, wanted=settings.wanted, in_force=called)
+        known = tally.positive is not None and tally.called
+        called = tally.confusion.binary(cast("Label", tally.positive)) if known else None
+        weighted = tally.confusion.weighted
+        return sections(tally.scores, positive=tally.positive, wanted=settings.wanted, called=called, weighted=weighted)
 
     def check_alike(self, new: Classified, reference: Classified) -> None:
         """The same positive class and the same classes."""

@@ -23,7 +23,7 @@ from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.row_probabilities import RIGHT
 from assay.tally.scores.score_tally import Scores
 from assay.tasks.classification.measures.expected_costs import decision_curve
-from assay.tasks.classification.operating_points import operating_points, whole
+from assay.tasks.classification.operating_points import cells_to_json, operating_points, whole
 from assay.tasks.classification.score_part import ScorePart, Threshold
 
 if TYPE_CHECKING:
@@ -52,11 +52,11 @@ CLASS_DECISIONS: Final = 40
 
 
 def sections(
-    part: ScorePart, *, positive: Label | None, wanted: Wanted, in_force: Binary | None = None
+    part: ScorePart, *, positive: Label | None, wanted: Wanted, called: Binary | None = None, weighted: bool = False
 ) -> dict[str, Any]:
     """The parts of a Record that speak of scores: what they are, curves, operating points.
 
-    `in_force` are the cells of two classes as they were called.
+    `called` are the cells of two classes as they were called, by labels of their own or by the scores.
     """
     labels = [positive] if positive is not None else _largest(part)
     stored = part.stored_scores(part.whole)  # so that whoever has the Record draws the same curves
@@ -82,6 +82,7 @@ def sections(
             "distinct": len(first.score) if positive is not None else stored.distinct,
             "tied_pairs": tied_pairs(first) if positive is not None else None,
             **top,
+            **({"called": cells_to_json(called)} if called is not None and part.decided is None else {}),
         },
         "curves": [one for one in curves if one is not None],
         "operating_points": [
@@ -92,7 +93,7 @@ def sections(
                 label,
                 several=positive is None,
                 wanted=wanted,
-                in_force=in_force if positive is not None else None,
+                in_force=None if weighted else called,
             )
         ],
     }

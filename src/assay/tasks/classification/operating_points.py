@@ -49,7 +49,7 @@ def operating_points(
                 "from": threshold.chosen,
                 "optimistic": threshold.optimistic,
                 "in_force": decides,
-                **{name: count_to_json(whole(getattr(cells, name))) for name in CELLS},
+                **cells_to_json(cells),
                 "rates": rates(
                     cells,
                     label=label if several else None,
@@ -61,6 +61,11 @@ def operating_points(
             }
         )
     return out
+
+
+def cells_to_json(cells: Binary) -> dict[str, object]:
+    """The four cells as in a Record."""
+    return {name: count_to_json(whole(getattr(cells, name))) for name in CELLS}
 
 
 def whole(count: object) -> Count:

@@ -2,9 +2,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tomllib
 
 import jsonschema
@@ -158,53 +155,11 @@ def test_options_about_rows_are_refused_beside_a_plan(predictions, tmp_path):
         (("--truth", "id", "--predicted", "guess"), "more than 40 distinct values"),
     ],
 )
-def test_init_says_what_it_cannot_know_when_nobody_is_there_to_ask(predictions, options, word):
+def test_init_says_what_it_cannot_know(predictions, options, word):
     done = assay("init", predictions, *options)
     assert done.returncode in (2, 4)
     assert word in done.stderr
     assert done.stdout == ""
-
-
-def at_a_terminal(command, answers, cwd):
-    """What a person sees who types these answers, each when something is asked."""
-    import pty
-
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=cwd)
-    os.close(theirs)
-    seen, left = b"", list(answers)
-    try:
-        while True:
-            try:
-                seen += os.read(ours, 4096)
-            except OSError:  # the other end is closed: the command has ended
-                break
-            if left and seen.endswith((b"? ", b"): ", b") ", b"] ")):
-                os.write(ours, left.pop(0).encode() + b"\n")
-    finally:
-        os.close(ours)
-    return process.wait(60), seen.decode().replace("\r\n", "\n"), left
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no terminals of this kind")
-def test_init_asks_a_person_at_a_terminal_and_asks_again_what_it_cannot_use(predictions, tmp_path):
-    (tmp_path / "taken.toml").write_text("mine", encoding="utf-8")
-    answers = ["truht", "2", "guess", "maybe", "yes", "1", "", "", "", "site", "A study", "Ada", "taken.toml", ""]
-    command = [sys.executable, "-m", "assay", "init", str(predictions)]
-    code, seen, left = at_a_terminal(command, answers, tmp_path)
-    assert (code, left) == (0, []), seen
-    for line in ("   1  id     more than 40 values", '   2  truth  "no", "yes"', 'did you mean "truth"?',
-                 "'maybe' is not one of", "there is already a file taken.toml", "next     fill in"):  # fmt: skip
-        assert line in seen, line
-    plan = tomllib.loads((tmp_path / "plan.toml").read_text(encoding="utf-8"))
-    assert plan["columns"] == {"truth": "truth", "id": "id"}
-    assert plan["plan"] == {"title": "A study", "assessor": "Ada"}
-    assert plan["channels"] == {"other": ["site"]}
-    checked = assay("plan", "check", tmp_path / "plan.toml")
-    assert checked.returncode == 0, checked.stderr
-    told = [line for line in checked.stderr.splitlines() if line.startswith("            R-")]
-    assert told
-    assert max(map(len, told)) <= 100
 
 
 def test_init_does_not_write_over_a_plan(predictions, tmp_path):

@@ -11,6 +11,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_curve
 from assay.assess.assess import assess
 from assay.assess.controls import Moment
 from assay.assess.controls.results import best_for
+from assay.tally.scores.score_tally import Scores
 from tests.layers.assess.controls.looking import asked, look, opened
 
 RNG = np.random.default_rng(7)
@@ -105,10 +106,11 @@ def test_a_threshold_that_is_the_best_on_the_test_data_only_is_a_suspicion(tmp_p
 def test_the_best_threshold_is_that_of_a_peer():
     positive, score = RNG.random(400) < 0.4, np.round(RNG.random(400), 2)
     best = youden(positive, score)
-    assert "Youden's index" in best_for(score, positive, best)
+    ranked = Scores.binary(score, positive).one_vs_rest(1)
+    assert "Youden's index" in best_for(ranked, best)
     false, true, thresholds = roc_curve(positive, score, drop_intermediate=False)
     for at, gain in zip(thresholds[1:], (true - false)[1:], strict=True):
-        assert ("Youden's index" in best_for(score, positive, float(at))) == (gain >= (true - false).max() - 1e-12)
+        assert ("Youden's index" in best_for(ranked, float(at))) == (gain >= (true - false).max() - 1e-12)
 
 
 def test_a_threshold_chosen_on_the_rows_it_is_judged_by_fails():

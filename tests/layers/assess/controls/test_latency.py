@@ -8,7 +8,6 @@ import pytest
 from scipy.stats import beta, t
 
 from assay.core.errors import RowsError
-from assay.tally.data.duration_counts import read_durations
 from tests.layers.assess.controls.looking import asked, look, opened
 
 
@@ -81,9 +80,9 @@ def test_a_coarse_clock_and_few_answers_show_little(tmp_path):
 
 
 def test_a_time_below_zero_or_without_a_number_is_an_error(tmp_path):
-    for text in ("milliseconds\nsoon\n", "milliseconds\n-1\n"):
+    for time in ("soon", "-1"):
         with pytest.raises(RowsError):
-            read_durations(opened(tmp_path, text), "milliseconds")
+            timed(tmp_path, [time])
 
 
 def costed(folder, header, rows, **cost):
