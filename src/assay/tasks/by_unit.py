@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.task import Counted, Request
-from assay.core.traits import HIGHER
 from assay.core.values import Undefined
 from assay.inference.estimates import Estimate, Estimates, Interval, note_width
-from assay.inference.unit_comparison import check_margin, compare_measure, model_pairs
+from assay.inference.unit_comparison import compare_measure, model_pairs
 from assay.inference.unit_intervals import jackknife_interval
 from assay.measures.declare import Measure, parse
+from assay.tally.paired.model_tallies import ModelTallies
 from assay.tally.unit_models import UnitModels
 from assay.tally.unit_table import Sums, UnitTable
 from assay.tasks.task_settings import TaskSettings
@@ -46,6 +46,10 @@ class UnitTask(ABC):
     unit: ClassVar[str] = "row"
     sums: ClassVar[type[Sums]]
     """What its measures read."""
+    tally: ClassVar[type] = UnitTable
+    """What it counts into."""
+    paired: ClassVar[type] = UnitModels
+    """What it counts several models into; `ModelTallies` where each has a tally of its own."""
     examples: ClassVar[tuple[Example, ...]] = ()
     headline: ClassVar[tuple[str, ...]] = ()
     in_scope = False
@@ -89,13 +93,15 @@ class UnitTask(ABC):
         """The settings of a Record."""
         return TaskSettings.from_json(plan, self.registry)
 
-    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> UnitTable:  # noqa: ARG002
-        """The table of a Record."""
-        return UnitTable.from_json(content)
+    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
+        """The tally of a Record."""
+        return cast("Any", self.tally).from_json(content)
 
-    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> UnitModels:  # noqa: ARG002
-        """The paired table of the Record of a comparison."""
-        return UnitModels.from_json(content)
+    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
+        """The paired tally of the Record of a comparison."""
+        if issubclass(self.paired, ModelTallies):
+            return self.paired.read(self.tally, content)
+        return cast("Any", self.paired).from_json(content)
 
     def describe(self, tally: UnitTable) -> dict[str, object]:
         """How many units there are."""
@@ -134,7 +140,7 @@ class UnitTask(ABC):
         """Every measure of the task."""
         return UnitEstimates(self, tally, settings, slice_)
 
-    def model_estimates(self, paired: UnitModels, settings: TaskSettings) -> dict[str, Estimates]:
+    def model_estimates(self, paired: Any, settings: TaskSettings) -> dict[str, Estimates]:  # noqa: ANN401
         """The estimates of each model."""
         return {model: self.estimates(paired.table(model), settings) for model in paired.models}
 
@@ -144,21 +150,15 @@ class UnitTask(ABC):
             return list(settings.measures)
         return [parse(name, self.registry) for name in self.headline]
 
-    def compare(self, paired: UnitModels, settings: TaskSettings) -> Iterator[Finding]:
+    def compare(self, paired: Any, settings: TaskSettings) -> Iterator[Finding]:  # noqa: ANN401
         """Every measure of every two models, by swaps of units."""
         wanted = settings.wanted
         for measure in self.compared_measures(settings):
             for pair in model_pairs(paired.models, settings.control):
-                finding = compare_measure(
+                yield compare_measure(
                     measure, paired, self.sums, pair,
                     level=wanted.level, swaps=settings.swaps, seed=wanted.seed, unit=self.unit,
                 )  # fmt: skip
-                yield finding
-                if settings.margin is not None:
-                    higher = measure.better is HIGHER
-                    yield check_margin(
-                        finding, settings.margin, equivalence=settings.equivalence, higher_is_better=higher
-                    )
 
     def check_alike(self, new: UnitTable, reference: UnitTable) -> None:
         """The sums are the same by construction; what they are sums of is the task."""

@@ -38,6 +38,7 @@ class Clustering(UnitTask):
         Role(name="features", holds="numbers", required=False,
              says="numbers by which rows were clustered: a matrix, or columns of the data"),
     )  # fmt: skip
+    tally, paired = Contingency, ClusteredModels
     unit = "row"
     headline = ("adjusted_rand_index", "ami_arithmetic", "v_measure", "fowlkes_mallows", "purity", "silhouette")
     examples = (
@@ -65,14 +66,6 @@ class Clustering(UnitTask):
     def registry(self) -> Registry[Measure]:
         """Its measures by name."""
         return cast("Registry[Measure]", Agreement.MEASURES)
-
-    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
-        """The table of a Record."""
-        return Contingency.from_json(content)
-
-    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
-        """The clusterings of the Record of a comparison."""
-        return ClusteredModels.from_json(content)
 
     def describe(self, tally: Any) -> dict[str, object]:  # noqa: ANN401
         """How many classes and clusters there are."""

@@ -11,19 +11,19 @@ import numpy as np
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.task import Counted, Example, Option, Request, Role
-from assay.inference.unit_comparison import check_margin, model_pairs
+from assay.inference.unit_comparison import model_pairs
 from assay.measures.declare import parse
+from assay.tally.paired.model_tallies import ModelTallies
 from assay.tasks.by_unit import UnitTask
 from assay.tasks.detection import measures as _measures
 from assay.tasks.detection.box_estimates import BoxEstimates
 from assay.tasks.detection.box_values import BoxValues, operating_counts
-from assay.tasks.detection.compare import PairedBoxes, compare_pair
+from assay.tasks.detection.compare import compare_pair
 from assay.tasks.detection.formats.raw_boxes import FORMATS
 from assay.tasks.detection.tally import Boxes, settle_cap
 
 if TYPE_CHECKING:
     from assay.core.blocks import Section
-    from assay.inference.estimates import Estimates
     from assay.inference.findings import Finding
     from assay.measures.declare import Measure
     from assay.tasks.task_settings import TaskSettings
@@ -60,6 +60,7 @@ class Detection(UnitTask):
         Option(name="sigmas", says="spread of each keypoint; without it those of COCO's 17", kind=float, several=True),
         Option(name="image_size", says='width and height of the images of a YOLO folder: "640x480"'),
     )  # fmt: skip
+    tally, paired = Boxes, ModelTallies
     unit = "image"
     sums = cast("Any", BoxValues)
     headline = ("map", "map_50", "map_75", "ar_100", "precision", "recall", "false_positives_per_image")
@@ -83,15 +84,9 @@ class Detection(UnitTask):
         from assay.tasks.detection.roles import read_several
 
         tallies, counted = read_several(request, models)
-        return Counted(tally=PairedBoxes(models=tallies), census=counted.census, notes=counted.notes, data=counted.data)
-
-    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Boxes:  # type: ignore[override]  # noqa: ARG002
-        """The tally of a Record."""
-        return Boxes.from_json(content)
-
-    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> PairedBoxes:  # type: ignore[override]  # noqa: ARG002
-        """The tallies of the Record of a comparison."""
-        return PairedBoxes.from_json(content)
+        return Counted(
+            tally=ModelTallies(models=tallies), census=counted.census, notes=counted.notes, data=counted.data
+        )
 
     def describe(self, tally: Boxes) -> dict[str, object]:  # type: ignore[override]
         """Units and classes."""
@@ -139,29 +134,17 @@ class Detection(UnitTask):
         """Every measure of the task."""
         return BoxEstimates(self.registry, tally, settings, slice_)
 
-    def model_estimates(self, paired: PairedBoxes, settings: TaskSettings) -> dict[str, Estimates]:  # type: ignore[override]
-        """The estimates of each detector."""
-        return {model: self.estimates(tally, settings) for model, tally in paired.models.items()}
-
     def compared_measures(self, settings: TaskSettings) -> list[Measure]:
         """The measures asked for, or map and map_50."""
         if settings.measures is not None:
             return list(settings.measures)
         return [parse(name, self.registry) for name in ("map", "map_50")]
 
-    def compare(self, paired: PairedBoxes, settings: TaskSettings) -> Iterator[Finding]:  # type: ignore[override]
+    def compare(self, paired: ModelTallies[Boxes], settings: TaskSettings) -> Iterator[Finding]:
         """Differences of every two detectors."""
-        from assay.core.traits import HIGHER
-
         measures = self.compared_measures(settings)
         for pair in model_pairs(tuple(paired.models), settings.control):
-            for measure, finding in zip(measures, compare_pair(paired, pair, measures, settings), strict=True):
-                yield finding
-                if settings.margin is not None:
-                    higher = measure.better is HIGHER
-                    yield check_margin(
-                        finding, settings.margin, equivalence=settings.equivalence, higher_is_better=higher
-                    )
+            yield from compare_pair(paired, pair, measures, settings)
 
     def check_alike(self, new: Boxes, reference: Boxes) -> None:  # type: ignore[override]
         """Refuse tallies that were counted by different rules."""

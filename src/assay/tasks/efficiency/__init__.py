@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
@@ -12,13 +12,14 @@ from assay.core.task import Counted, Example, Request
 from assay.core.text import listed
 from assay.measures.declare import parse
 from assay.tally.census import Census
+from assay.tally.paired.model_tallies import ModelTallies
 from assay.tasks.by_unit import UnitTask
 from assay.tasks.efficiency import measures as _declared  # noqa: F401  declares the measures
 from assay.tasks.efficiency.blocks import assessment_sections, comparison_sections, figure_data
 from assay.tasks.efficiency.compare import compare_runs
 from assay.tasks.efficiency.intervals import CostEstimates
 from assay.tasks.efficiency.roles import OPTIONS, ROLES, declared_facts, is_table
-from assay.tasks.efficiency.tally import Costs, Measured, MeasuredModels
+from assay.tasks.efficiency.tally import Costs, Measured
 
 if TYPE_CHECKING:
     from assay.core.blocks import Section
@@ -33,6 +34,7 @@ class Efficiency(UnitTask):
     says = "how long answers take, how many come in time, and what they cost"
     roles = ROLES
     options = OPTIONS
+    tally, paired = Measured, ModelTallies
     unit = "run"
     sums = Costs
     headline = ("latency_mean", "p50", "p99", "latency_compliance", "throughput", "joules_per_inference")
@@ -64,12 +66,12 @@ class Efficiency(UnitTask):
 
             counted |= measure_targets({model: part.given for model, part in driven.items()}, request)
         counted |= {model: _read_table(part) for model, part in requests.items() if model not in driven}
-        tallies = {model: counted[model].tally for model in models}
+        tallies = {model: cast("Measured", counted[model].tally) for model in models}
         census = Census(read=0, scored=0)
         for part in counted.values():
             census += part.census  # type: ignore[operator]
         return Counted(
-            tally=MeasuredModels(models=tallies),  # type: ignore[arg-type]
+            tally=ModelTallies(models=tallies),
             census=census,
             notes=tuple(f"{model}: {note}" for model in models for note in counted[model].notes),
             data={
@@ -78,14 +80,6 @@ class Efficiency(UnitTask):
                 "files": {name: sha for part in counted.values() for name, sha in _files(part).items()},
             },
         )  # fmt: skip
-
-    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
-        """The tally of a Record."""
-        return Measured.from_json(content)
-
-    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
-        """The tallies of the Record of a comparison."""
-        return MeasuredModels.from_json(content)
 
     def unit_values(self, tally: Any) -> dict[str, dict[str, float | None]]:  # noqa: ANN401
         """The leading measures of every run."""
@@ -105,10 +99,6 @@ class Efficiency(UnitTask):
     ) -> CostEstimates:
         """Every measure of the task."""
         return CostEstimates(tally, settings, slice_)
-
-    def model_estimates(self, paired: Any, settings: TaskSettings) -> dict[str, Any]:  # noqa: ANN401
-        """The estimates of each model."""
-        return {model: CostEstimates(measured, settings) for model, measured in paired.models.items()}
 
     def compare(self, paired: Any, settings: TaskSettings) -> Iterator[Finding]:  # noqa: ANN401
         """Every measure of every two models, by their runs."""

@@ -140,28 +140,3 @@ def _sum_run(run: Run, *, bounded: bool) -> list[float]:
     late = run.late(0) if bounded else run.failed
     span = (run.span or 0) / NANOSECONDS
     return [1.0, run.asked, run.failed, run.nanoseconds / NANOSECONDS, late, span, float(timed), *amounts]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MeasuredModels:
-    """What was measured of several models."""
-
-    models: Mapping[str, Measured]
-
-    @property
-    def rows(self) -> int:
-        """Requests of all models."""
-        return sum(measured.rows for measured in self.models.values())
-
-    def to_json(self) -> dict[str, object]:
-        """As in a Record."""
-        return {"models": {model: measured.to_json() for model, measured in self.models.items()}}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> MeasuredModels:
-        """The inverse of `to_json`."""
-        return cls(models={model: Measured.from_json(part) for model, part in content["models"].items()})
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())

@@ -13,7 +13,6 @@ import numpy as np
 
 from assay.core.labels import Label
 from assay.core.text import counted
-from assay.core.traits import HIGHER
 from assay.core.values import Undefined
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
@@ -21,7 +20,6 @@ from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.resampling import stream
 from assay.inference.tail_probabilities import Tail, normal
 from assay.inference.tests.mcnemar import mcnemar_midp
-from assay.inference.unit_comparison import check_margin
 from assay.inference.unit_intervals import FEWEST, student_quantile
 from assay.tally.base import digest
 from assay.tally.contingency_tables import Outcomes
@@ -217,11 +215,7 @@ def compare_sets(paired: PairedSets, settings: TaskSettings, measures: Sequence[
         for names in paired.pairs:
             if settings.control is not None and settings.control not in names:
                 continue
-            finding = _compare_measure(paired, names, measure, settings)
-            yield finding
-            if settings.margin is not None:
-                better = measure.better is HIGHER
-                yield check_margin(finding, settings.margin, equivalence=settings.equivalence, higher_is_better=better)
+            yield _compare_measure(paired, names, measure, settings)
     if paired.units is None and settings.measures is None and len(paired.labels) <= LABELS_TESTED:
         for names, pair in paired.pairs.items():
             for place, label in enumerate(paired.labels):

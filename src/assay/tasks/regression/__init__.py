@@ -29,6 +29,7 @@ class Regression(UnitTask):
 
     name = "regression"
     says = "how far predicted numbers are from the true ones"
+    tally, paired = Residuals, PairedResiduals
     unit = "row"
     sums = cast("Any", Errors)
     headline = ("mean_absolute_error", "root_mean_squared_error", "r2", "mean_error")
@@ -93,21 +94,13 @@ class Regression(UnitTask):
         """Read and count several models on the same rows."""
         return read_paired_residuals(request, models)
 
-    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Residuals:  # type: ignore[override]  # noqa: ARG002
-        """The tally of a Record."""
-        return Residuals.from_json(content)
-
-    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> PairedResiduals:  # type: ignore[override]  # noqa: ARG002
-        """The paired tally of the Record of a comparison."""
-        return PairedResiduals.from_json(content)
-
     def estimates(  # type: ignore[override]
         self, tally: Residuals, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
     ) -> RegressionEstimates:
         """Every measure of every output."""
         return RegressionEstimates(tally, settings, slice_)
 
-    def model_estimates(self, paired: PairedResiduals, settings: TaskSettings) -> dict[str, Any]:  # type: ignore[override]
+    def model_estimates(self, paired: PairedResiduals, settings: TaskSettings) -> dict[str, Any]:
         """The estimates of each model."""
         return {model: self.estimates(paired.residuals(model), settings) for model in paired.models}
 
@@ -123,7 +116,7 @@ class Regression(UnitTask):
         """The leading measures of every unit alone."""
         return value_units(tally, self.headline)
 
-    def compare(self, paired: PairedResiduals, settings: TaskSettings) -> Iterator[Finding]:  # type: ignore[override]
+    def compare(self, paired: PairedResiduals, settings: TaskSettings) -> Iterator[Finding]:
         """Findings about every two models."""
         return compare_models(paired, settings)
 

@@ -33,6 +33,7 @@ class Segmentation(UnitTask):
     says = "how well predicted masks cover the true objects of each image"
     roles = ROLES
     options = OPTIONS
+    tally = MaskTally
     unit = "image"
     sums = Masks
     headline = ("mean_dice", "mean_iou", "dice", "iou_macro", "hausdorff_95", "normalized_surface_distance")
@@ -59,10 +60,6 @@ class Segmentation(UnitTask):
         tallies = read_model_masks(request, models)
         paired = UnitModels.join({model: sum_by_unit(tally) for model, tally in tallies.items()})
         return Counted(tally=paired, census=Census(read=paired.rows, scored=paired.rows))
-
-    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> MaskTally:  # type: ignore[override]  # noqa: ARG002
-        """The tally of a Record."""
-        return MaskTally.from_json(content)
 
     def describe(self, tally: MaskTally) -> dict[str, object]:  # type: ignore[override]
         """Units and classes."""
