@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import math
 from abc import ABC
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.task import Counted, Request
 from assay.core.values import Undefined
-from assay.inference.estimates import Estimate, Estimates, Interval, note_width
+from assay.inference.estimates import Estimate, Estimates, Interval, build_estimate, note_width
 from assay.inference.unit_comparison import compare_measure, model_pairs
 from assay.inference.unit_intervals import jackknife_interval
 from assay.measures.declare import Measure, parse
 from assay.tally.paired.model_tallies import ModelTallies
 from assay.tally.unit_models import UnitModels
 from assay.tally.unit_table import Sums, UnitTable
+from assay.tasks.task_estimates import TaskEstimates
 from assay.tasks.task_settings import TaskSettings
 
 if TYPE_CHECKING:
@@ -189,55 +189,19 @@ class UnitTask(ABC):
         return [f"{tally.units} {self.unit}s"] if smallest > 1 else []
 
 
-class UnitEstimates(Estimates):
-    """Measures of one table of units, computed when asked for."""
+class UnitEstimates(TaskEstimates):
+    """Measures of one table of units."""
 
     def __init__(
         self, task: UnitTask, table: UnitTable, settings: TaskSettings, slice_: Mapping[str, Label] | None
     ) -> None:
-        self.task, self.table, self.settings, self.slice = task, table, settings, dict(slice_ or {})
-        self._estimates: dict[str, Estimate] = {}
-
-    @cached_property
-    def measures(self) -> Sequence[Measure]:
-        """The measures asked for, or all."""
-        return self.task.measures if self.settings.measures is None else list(self.settings.measures)
-
-    def __getitem__(self, name: str) -> Estimate:
-        """The estimate of a measure, by name, symbol or alias."""
-        measure = parse(name, self.task.registry)
-        if measure.title not in self._estimates:
-            self._estimates[measure.title] = self._estimate(measure)
-        return self._estimates[measure.title]
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of the measures."""
-        return iter([measure.title for measure in self.measures])
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self.measures)
-
-    def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
-        """What a Record lists."""
-        estimates = [self[measure.title] for measure in self.measures]
-        done()
-        return estimates
+        super().__init__(task.registry, table, settings, slice_)
+        self.task, self.table = task, table
 
     def _estimate(self, measure: Measure) -> Estimate:
         value = measure(cast("Any", self.task.sums(self.table.total())))
-        interval: Interval | str
-        if isinstance(value, Undefined):
-            interval = "the value is undefined"
-        else:
+        interval: Interval | str = "the value is undefined"
+        if not isinstance(value, Undefined):
             interval = jackknife_interval(measure, self.table, self.task.sums, self.settings.wanted.level)
-        made = interval if isinstance(interval, Interval) else None
-        return Estimate(
-            measure=measure.title,
-            result=value,
-            interval=made,
-            no_interval=interval if isinstance(interval, str) else None,
-            n=self.table.units,
-            slice=self.slice,
-            notes=note_width(measure, made),
-        )
+        notes = note_width(measure, interval if isinstance(interval, Interval) else None)
+        return build_estimate(measure.title, value, interval, self.table.units, slice=self.slice, notes=notes)
