@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from assay.core.registry import Registry
     from assay.core.task import Example, Option, Role
     from assay.inference.findings import Finding
+
+
+OwnTally: TypeAlias = Any
+"""The tally of a task, or that of several models: whatever it declares."""
 
 
 class UnitTask(ABC):
@@ -85,7 +89,7 @@ class UnitTask(ABC):
         """Its measures by name."""
         return cast("Registry[Measure]", self.sums.MEASURES)
 
-    def variant(self, tally: UnitTable) -> str:  # noqa: ARG002  part of the contract
+    def variant(self, tally: OwnTally) -> str:  # noqa: ARG002  part of the contract
         """Its name."""
         return self.name
 
@@ -93,25 +97,25 @@ class UnitTask(ABC):
         """The settings of a Record."""
         return TaskSettings.from_json(plan, self.registry)
 
-    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
+    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> OwnTally:  # noqa: ARG002
         """The tally of a Record."""
         return cast("Any", self.tally).from_json(content)
 
-    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
+    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> OwnTally:  # noqa: ARG002
         """The paired tally of the Record of a comparison."""
         if issubclass(self.paired, ModelTallies):
             return self.paired.read(self.tally, content)
         return cast("Any", self.paired).from_json(content)
 
-    def describe(self, tally: UnitTable) -> dict[str, object]:
+    def describe(self, tally: OwnTally) -> dict[str, object]:
         """How many units there are."""
         return {"units": tally.units}
 
-    def statement(self, tally: UnitTable) -> dict[str, object]:  # noqa: ARG002
+    def statement(self, tally: OwnTally) -> dict[str, object]:  # noqa: ARG002
         """Nothing beyond the settings."""
         return {}
 
-    def sections(self, tally: UnitTable, settings: object) -> dict[str, object]:  # noqa: ARG002
+    def sections(self, tally: OwnTally, settings: TaskSettings) -> dict[str, object]:  # noqa: ARG002
         """No further parts."""
         return {}
 
@@ -123,7 +127,7 @@ class UnitTask(ABC):
         """No section of its own."""
         yield from ()
 
-    def unit_values(self, tally: UnitTable) -> dict[str, dict[str, float | None]]:
+    def unit_values(self, tally: OwnTally) -> dict[str, dict[str, float | None]]:
         """The leading measures of every unit alone."""
         if tally.ids is None:
             return {}
@@ -135,12 +139,12 @@ class UnitTask(ABC):
         return {unit: {name: column[place] for name, column in columns.items()} for place, unit in enumerate(tally.ids)}
 
     def estimates(
-        self, tally: UnitTable, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
-    ) -> UnitEstimates:
+        self, tally: OwnTally, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
+    ) -> Estimates:
         """Every measure of the task."""
         return UnitEstimates(self, tally, settings, slice_)
 
-    def model_estimates(self, paired: Any, settings: TaskSettings) -> dict[str, Estimates]:  # noqa: ANN401
+    def model_estimates(self, paired: OwnTally, settings: TaskSettings) -> dict[str, Estimates]:
         """The estimates of each model."""
         return {model: self.estimates(paired.table(model), settings) for model in paired.models}
 
@@ -150,7 +154,7 @@ class UnitTask(ABC):
             return list(settings.measures)
         return [parse(name, self.registry) for name in self.headline]
 
-    def compare(self, paired: Any, settings: TaskSettings) -> Iterator[Finding]:  # noqa: ANN401
+    def compare(self, paired: OwnTally, settings: TaskSettings) -> Iterator[Finding]:
         """Every measure of every two models, by swaps of units."""
         wanted = settings.wanted
         for measure in self.compared_measures(settings):
@@ -160,7 +164,7 @@ class UnitTask(ABC):
                     level=wanted.level, swaps=settings.swaps, seed=wanted.seed, unit=self.unit,
                 )  # fmt: skip
 
-    def check_alike(self, new: UnitTable, reference: UnitTable) -> None:
+    def check_alike(self, new: OwnTally, reference: OwnTally) -> None:
         """The sums are the same by construction; what they are sums of is the task."""
         if new.names != reference.names:
             raise PlanError(
@@ -169,11 +173,11 @@ class UnitTask(ABC):
 
     check_mergeable = check_alike
 
-    def align(self, part: UnitTable, whole: UnitTable) -> UnitTable:  # noqa: ARG002
+    def align(self, part: OwnTally, whole: OwnTally) -> OwnTally:  # noqa: ARG002
         """Tables need no common form."""
         return part
 
-    def shareable(self, tally: UnitTable, smallest: int) -> tuple[UnitTable, list[str]]:
+    def shareable(self, tally: OwnTally, smallest: int) -> tuple[OwnTally, list[str]]:
         """A table of units shows single units, so it leaves only where that is allowed."""
         if smallest > 1:
             raise PlanError(
@@ -184,7 +188,7 @@ class UnitTask(ABC):
             )
         return tally, []
 
-    def small_cells(self, tally: UnitTable, smallest: int) -> list[str]:
+    def small_cells(self, tally: OwnTally, smallest: int) -> list[str]:
         """Every unit is a cell of one."""
         return [f"{tally.units} {self.unit}s"] if smallest > 1 else []
 

@@ -88,7 +88,7 @@ class Clustering(UnitTask):
         """The leading measures of every two clusterings."""
         yield from compare_clusterings(self.compared_measures(settings), paired, settings)
 
-    def sections(self, tally: Any, settings: object) -> dict[str, object]:  # noqa: ANN401, ARG002
+    def sections(self, tally: Any, settings: TaskSettings) -> dict[str, object]:  # noqa: ANN401, ARG002
         """What the figures show."""
         return {"figures": describe_table(tally)}
 

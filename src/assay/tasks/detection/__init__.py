@@ -88,12 +88,12 @@ class Detection(UnitTask):
             tally=ModelTallies(models=tallies), census=counted.census, notes=counted.notes, data=counted.data
         )
 
-    def describe(self, tally: Boxes) -> dict[str, object]:  # type: ignore[override]
+    def describe(self, tally: Boxes) -> dict[str, object]:
         """Units and classes."""
         units = len(tally.images) if tally.units is None else len(set(tally.units))
         return {"units": units, "labels": list(tally.classes)}
 
-    def sections(self, tally: Boxes, settings: object) -> dict[str, object]:  # type: ignore[override]  # noqa: ARG002
+    def sections(self, tally: Boxes, settings: TaskSettings) -> dict[str, object]:  # noqa: ARG002
         """What figures need."""
         from assay.tasks.detection.figure_data import gather_figures
 
@@ -111,7 +111,7 @@ class Detection(UnitTask):
 
         yield from comparison_sections(record)
 
-    def unit_values(self, tally: Boxes) -> dict[str, dict[str, float | None]]:  # type: ignore[override]
+    def unit_values(self, tally: Boxes) -> dict[str, dict[str, float | None]]:
         """Precision, recall and errors of every image at the operating point."""
         true, false, _ = (np.asarray(part.sum(axis=0)).ravel() for part in operating_counts(tally))
         objects = np.bincount(tally.objects[:, 0], tally.objects[:, 2], minlength=len(tally.images))
@@ -128,7 +128,7 @@ class Detection(UnitTask):
             for place, image in enumerate(tally.images)
         }
 
-    def estimates(  # type: ignore[override]
+    def estimates(
         self, tally: Boxes, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
     ) -> BoxEstimates:
         """Every measure of the task."""
@@ -146,7 +146,7 @@ class Detection(UnitTask):
         for pair in model_pairs(tuple(paired.models), settings.control):
             yield from compare_pair(paired, pair, measures, settings)
 
-    def check_alike(self, new: Boxes, reference: Boxes) -> None:  # type: ignore[override]
+    def check_alike(self, new: Boxes, reference: Boxes) -> None:
         """Refuse tallies that were counted by different rules."""
         if new.rules != reference.rules:
             raise PlanError(
@@ -156,9 +156,9 @@ class Detection(UnitTask):
                 fix="count both with the same profile, max_detections and confidence",
             )
 
-    check_mergeable = check_alike  # type: ignore[assignment]
+    check_mergeable = check_alike
 
-    def small_cells(self, tally: Boxes, smallest: int) -> list[str]:  # type: ignore[override]
+    def small_cells(self, tally: Boxes, smallest: int) -> list[str]:
         """Every image is a cell of one."""
         return [f"{len(tally.images)} images"] if smallest > 1 else []
 

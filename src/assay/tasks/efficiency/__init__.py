@@ -87,11 +87,11 @@ class Efficiency(UnitTask):
         columns = {name: tally.run_values(parse(name, self.registry)) for name in self.headline}
         return {run: {name: column[place] for name, column in columns.items()} for place, run in enumerate(names)}
 
-    def sections(self, tally: Any, settings: object) -> dict[str, object]:  # noqa: ANN401, ARG002
+    def sections(self, tally: Any, settings: TaskSettings) -> dict[str, object]:  # noqa: ANN401, ARG002
         """What figures need."""
         return {"figures": figure_data(tally)}
 
-    def estimates(  # type: ignore[override]
+    def estimates(
         self,
         tally: Any,  # noqa: ANN401
         settings: TaskSettings,

@@ -111,7 +111,7 @@ class ImageQuality(UnitTask):
                 fix="give every image its own name: image=[...] (--image)",
             )
 
-    def sections(self, tally: UnitTable, settings: object) -> dict[str, object]:  # noqa: ARG002
+    def sections(self, tally: UnitTable, settings: TaskSettings) -> dict[str, object]:  # noqa: ARG002
         """What figures need."""
         from assay.tasks.image_quality.blocks import collect_figures
 

@@ -94,7 +94,7 @@ class Regression(UnitTask):
         """Read and count several models on the same rows."""
         return read_paired_residuals(request, models)
 
-    def estimates(  # type: ignore[override]
+    def estimates(
         self, tally: Residuals, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
     ) -> RegressionEstimates:
         """Every measure of every output."""
@@ -104,7 +104,7 @@ class Regression(UnitTask):
         """The estimates of each model."""
         return {model: self.estimates(paired.residuals(model), settings) for model in paired.models}
 
-    def sections(self, tally: Residuals, settings: TaskSettings) -> dict[str, object]:  # type: ignore[override]
+    def sections(self, tally: Residuals, settings: TaskSettings) -> dict[str, object]:
         """Data of the pictures."""
         return {"figures": collect_figures(tally, settings.wanted.level)}
 
@@ -112,7 +112,7 @@ class Regression(UnitTask):
         """How errors lie, and where they are large."""
         return regression_sections(record)
 
-    def unit_values(self, tally: Residuals) -> dict[str, dict[str, float | None]]:  # type: ignore[override]
+    def unit_values(self, tally: Residuals) -> dict[str, dict[str, float | None]]:
         """The leading measures of every unit alone."""
         return value_units(tally, self.headline)
 
@@ -120,11 +120,11 @@ class Regression(UnitTask):
         """Findings about every two models."""
         return compare_models(paired, settings)
 
-    def check_alike(self, new: Residuals, reference: Residuals) -> None:  # type: ignore[override]
+    def check_alike(self, new: Residuals, reference: Residuals) -> None:
         """Both hold the same columns."""
         new.check_alike(reference)
 
-    check_mergeable = check_alike  # type: ignore[assignment]
+    check_mergeable = check_alike
 
 
 TASK = Regression()

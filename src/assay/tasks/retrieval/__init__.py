@@ -116,7 +116,7 @@ class Retrieval(UnitTask):
         """The leading measures of every two runs, by swaps of queries."""
         yield from compare_runs(self.compared_measures(settings), paired, settings)
 
-    def sections(self, tally: Any, settings: object) -> dict[str, object]:  # noqa: ANN401
+    def sections(self, tally: Any, settings: TaskSettings) -> dict[str, object]:  # noqa: ANN401
         """What the figures show."""
         return {"figures": describe_figures(tally, self.estimates(tally, cast("Any", settings)))}
 
