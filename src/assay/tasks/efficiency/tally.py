@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.values import Undefined
-from assay.tally.base import digest
+from assay.tally.base import Digested
 from assay.tally.data.durations import NANOSECONDS, Durations, Run
 from assay.tally.unit_table import Sums, UnitTable
 
@@ -60,7 +60,7 @@ class Costs(Sums):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Measured:
+class Measured(Digested):
     """What was measured of one model."""
 
     durations: Durations
@@ -109,18 +109,6 @@ class Measured:
                 fix="add up runs of the same model under the same settings",
             )
         return Measured(durations=self.durations + other.durations, facts=self.facts)
-
-    def __eq__(self, other: object) -> bool:
-        """Same runs of the same model."""
-        return isinstance(other, Measured) and self.digest() == other.digest()
-
-    def __hash__(self) -> int:
-        """By digest."""
-        return hash(self.digest())
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
