@@ -40,6 +40,24 @@ OwnTally: TypeAlias = Any
 """The tally of a task, or that of several models: whatever it declares."""
 
 
+class UnitEstimates(TaskEstimates):
+    """Measures of one table of units."""
+
+    def __init__(
+        self, task: UnitTask, table: UnitTable, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
+    ) -> None:
+        super().__init__(task, table, settings, slice_)
+        self.table = table
+
+    def _estimate(self, measure: Measure) -> Estimate:
+        value = measure(cast("Any", self.task.sums(self.table.total())))
+        interval: Interval | str = "the value is undefined"
+        if not isinstance(value, Undefined):
+            interval = jackknife_interval(measure, self.table, self.task.sums, self.settings.wanted.level)
+        notes = note_width(measure, interval if isinstance(interval, Interval) else None)
+        return build_estimate(measure.title, value, interval, self.table.units, slice=self.slice, notes=notes)
+
+
 class UnitTask(ABC):
     """A task that counts into a table of sums by unit."""
 
@@ -52,6 +70,8 @@ class UnitTask(ABC):
     """What its measures read."""
     tally: ClassVar[type] = UnitTable
     """What it counts into."""
+    view: ClassVar[type[TaskEstimates]] = UnitEstimates
+    """What makes its estimates."""
     paired: ClassVar[type] = UnitModels
     """What it counts several models into; `ModelTallies` where each has a tally of its own."""
     examples: ClassVar[tuple[Example, ...]] = ()
@@ -138,11 +158,9 @@ class UnitTask(ABC):
             columns[name] = [float(value) if math.isfinite(value) else None for value in values]
         return {unit: {name: column[place] for name, column in columns.items()} for place, unit in enumerate(tally.ids)}
 
-    def estimates(
-        self, tally: OwnTally, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
-    ) -> Estimates:
+    def estimates(self, tally: OwnTally, settings: TaskSettings, slice_: Mapping[str, Label] | None = None) -> Any:  # noqa: ANN401  whatever `view` makes
         """Every measure of the task."""
-        return UnitEstimates(self, tally, settings, slice_)
+        return self.view(self, tally, settings, slice_)
 
     def model_estimates(self, paired: OwnTally, settings: TaskSettings) -> dict[str, Estimates]:
         """The estimates of each model."""
@@ -191,21 +209,3 @@ class UnitTask(ABC):
     def small_cells(self, tally: OwnTally, smallest: int) -> list[str]:
         """Every unit is a cell of one."""
         return [f"{tally.units} {self.unit}s"] if smallest > 1 else []
-
-
-class UnitEstimates(TaskEstimates):
-    """Measures of one table of units."""
-
-    def __init__(
-        self, task: UnitTask, table: UnitTable, settings: TaskSettings, slice_: Mapping[str, Label] | None
-    ) -> None:
-        super().__init__(task.registry, table, settings, slice_)
-        self.task, self.table = task, table
-
-    def _estimate(self, measure: Measure) -> Estimate:
-        value = measure(cast("Any", self.task.sums(self.table.total())))
-        interval: Interval | str = "the value is undefined"
-        if not isinstance(value, Undefined):
-            interval = jackknife_interval(measure, self.table, self.task.sums, self.settings.wanted.level)
-        notes = note_width(measure, interval if isinstance(interval, Interval) else None)
-        return build_estimate(measure.title, value, interval, self.table.units, slice=self.slice, notes=notes)

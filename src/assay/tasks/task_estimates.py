@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from assay.core.labels import Label
 from assay.inference.estimates import Estimate, Estimates
@@ -21,10 +21,15 @@ class TaskEstimates(Estimates):
     """A task says how one measure is estimated; names, caching and what a Record lists follow."""
 
     def __init__(
-        self, registry: Registry[Measure], tally: Any, settings: TaskSettings, slice_: Mapping[str, Label] | None = None  # noqa: ANN401
+        self, task: Any, tally: Any, settings: TaskSettings, slice_: Mapping[str, Label] | None = None  # noqa: ANN401
     ) -> None:  # fmt: skip
-        self.registry, self.tally, self.settings, self.slice = registry, tally, settings, dict(slice_ or {})
+        self.task, self.tally, self.settings, self.slice = task, tally, settings, dict(slice_ or {})
         self._estimates: dict[tuple[str, Label | None], Estimate] = {}
+
+    @property
+    def registry(self) -> Registry[Measure]:
+        """The measures of the task."""
+        return cast("Registry[Measure]", self.task.registry)
 
     @abstractmethod
     def _estimate(self, measure: Measure) -> Estimate:

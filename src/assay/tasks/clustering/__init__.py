@@ -18,7 +18,6 @@ from assay.tasks.clustering.tally import Contingency
 
 if TYPE_CHECKING:
     from assay.core.blocks import Section
-    from assay.core.labels import Label
     from assay.core.registry import Registry
     from assay.inference.findings import Finding
     from assay.measures.declare import Measure
@@ -38,7 +37,7 @@ class Clustering(UnitTask):
         Role(name="features", holds="numbers", required=False,
              says="numbers by which rows were clustered: a matrix, or columns of the data"),
     )  # fmt: skip
-    tally, paired = Contingency, ClusteredModels
+    tally, paired, view = Contingency, ClusteredModels, ClusteringEstimates
     unit = "row"
     headline = ("adjusted_rand_index", "ami_arithmetic", "v_measure", "fowlkes_mallows", "purity", "silhouette")
     examples = (
@@ -74,15 +73,6 @@ class Clustering(UnitTask):
     def unit_values(self, tally: Any) -> dict[str, dict[str, float | None]]:  # noqa: ANN401, ARG002
         """Rows have no names."""
         return {}
-
-    def estimates(
-        self,
-        tally: Any,  # noqa: ANN401
-        settings: TaskSettings,
-        slice_: Mapping[str, Label] | None = None,
-    ) -> ClusteringEstimates:
-        """Every measure for which something was given."""
-        return ClusteringEstimates(self, tally, settings, slice_)
 
     def compare(self, paired: Any, settings: TaskSettings) -> Iterator[Finding]:  # noqa: ANN401
         """The leading measures of every two clusterings."""

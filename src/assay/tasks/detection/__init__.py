@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from assay.core.errors import PlanError
-from assay.core.labels import Label
 from assay.core.task import Counted, Example, Option, Request, Role
 from assay.inference.unit_comparison import model_pairs
 from assay.measures.declare import parse
@@ -60,7 +59,7 @@ class Detection(UnitTask):
         Option(name="sigmas", says="spread of each keypoint; without it those of COCO's 17", kind=float, several=True),
         Option(name="image_size", says='width and height of the images of a YOLO folder: "640x480"'),
     )  # fmt: skip
-    tally, paired = Boxes, ModelTallies
+    tally, paired, view = Boxes, ModelTallies, BoxEstimates
     unit = "image"
     sums = cast("Any", BoxValues)
     headline = ("map", "map_50", "map_75", "ar_100", "precision", "recall", "false_positives_per_image")
@@ -127,12 +126,6 @@ class Detection(UnitTask):
             }
             for place, image in enumerate(tally.images)
         }
-
-    def estimates(
-        self, tally: Boxes, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
-    ) -> BoxEstimates:
-        """Every measure of the task."""
-        return BoxEstimates(self.registry, tally, settings, slice_)
 
     def compared_measures(self, settings: TaskSettings) -> list[Measure]:
         """The measures asked for, or map and map_50."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.core.errors import PlanError
-from assay.core.labels import Label
 from assay.core.task import Counted, Example, Request
 from assay.core.text import listed
 from assay.measures.declare import parse
@@ -34,7 +33,7 @@ class Efficiency(UnitTask):
     says = "how long answers take, how many come in time, and what they cost"
     roles = ROLES
     options = OPTIONS
-    tally, paired = Measured, ModelTallies
+    tally, paired, view = Measured, ModelTallies, CostEstimates
     unit = "run"
     sums = Costs
     headline = ("latency_mean", "p50", "p99", "latency_compliance", "throughput", "joules_per_inference")
@@ -91,15 +90,6 @@ class Efficiency(UnitTask):
         """What figures need."""
         return {"figures": figure_data(tally)}
 
-    def estimates(
-        self,
-        tally: Any,  # noqa: ANN401
-        settings: TaskSettings,
-        slice_: Mapping[str, Label] | None = None,
-    ) -> CostEstimates:
-        """Every measure of the task."""
-        return CostEstimates(tally, settings, slice_)
-
     def compare(self, paired: Any, settings: TaskSettings) -> Iterator[Finding]:  # noqa: ANN401
         """Every measure of every two models, by their runs."""
         if settings.margin is not None:
@@ -109,7 +99,7 @@ class Efficiency(UnitTask):
                 fix='leave margin out; to gate a model use a.accept("p99 <= 0.02")',
             )
         for measure in self.compared_measures(settings):
-            values = [CostEstimates(measured, settings)[measure.title].value for measured in paired.models.values()]
+            values = [self.estimates(measured, settings)[measure.title].value for measured in paired.models.values()]
             if settings.measures is None and all(value is None for value in values):
                 continue  # such as energy without a meter
             yield from compare_runs(measure, paired, level=settings.wanted.level, control=settings.control)

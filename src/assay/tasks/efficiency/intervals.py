@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Iterator
+from typing import Any, Final, cast
 
 import numpy as np
 
 from assay.conduct.energy import is_estimate
-from assay.core.labels import Label
 from assay.core.values import Undefined
 from assay.inference.estimates import Estimate, Interval, build_estimate
 from assay.inference.unit_intervals import FEWEST, jackknife_interval
@@ -19,10 +18,6 @@ from assay.tally.unit_table import UnitTable
 from assay.tasks.efficiency.tally import Costs, Measured
 from assay.tasks.task_estimates import TaskEstimates
 
-if TYPE_CHECKING:
-    from assay.core.registry import Registry
-    from assay.tasks.task_settings import TaskSettings
-
 SHARES: Final = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 LONGEST: Final = "latency_max"
 SINGLE: Final = "single-stream"
@@ -31,8 +26,7 @@ SINGLE: Final = "single-stream"
 class CostEstimates(TaskEstimates):
     """Measures of one model."""
 
-    def __init__(self, tally: Measured, settings: TaskSettings, slice_: Mapping[str, Label] | None = None) -> None:
-        super().__init__(cast("Registry[Measure]", Costs.MEASURES), tally, settings, slice_)
+    tally: Measured
 
     def _estimate(self, measure: Measure) -> Estimate:
         value = measure(cast("Any", self.tally.costs(self.tally.table.total())))

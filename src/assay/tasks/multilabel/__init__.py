@@ -121,7 +121,7 @@ class Multilabel(UnitTask):
         """What figures need."""
         from assay.tasks.multilabel.blocks import read_figures
 
-        return {"figures": read_figures(tally, settings)}
+        return {"figures": read_figures(tally, self.estimates(tally, settings))}
 
     def blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:
         """Label sets, labels and errors that occur together."""
@@ -151,7 +151,7 @@ class Multilabel(UnitTask):
         from assay.tasks.multilabel.estimates import LabelEstimates
 
         _ = self.registry
-        return LabelEstimates(tally, settings, slice_)
+        return LabelEstimates(self, tally, settings, slice_)
 
     def model_estimates(self, paired: PairedSets, settings: TaskSettings) -> dict[str, Estimates]:
         """The estimates of each model."""

@@ -28,7 +28,6 @@ from assay.tasks.task_estimates import TaskEstimates
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.core.registry import Registry
     from assay.inference.intervals.interval_choice import Found
     from assay.tally.scores.ranked_table import Ranked
     from assay.tasks.task_settings import TaskSettings
@@ -51,8 +50,7 @@ ANY_DEPENDENCE: Final = "mean of the intervals of the labels, wide enough for la
 class LabelEstimates(TaskEstimates):
     """Measures of one tally of label sets."""
 
-    def __init__(self, tally: LabelSets, settings: TaskSettings, slice_: Mapping[str, Label] | None = None) -> None:
-        super().__init__(cast("Registry[Measure]", LabelTable.MEASURES), tally, settings, slice_)
+    tally: LabelSets
 
     @cached_property
     def table(self) -> LabelTable:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from assay.core.labels import Label
 from assay.core.task import Counted, Example, Option, Request, Role
 from assay.tasks.by_unit import UnitTask
 from assay.tasks.regression import measures
@@ -29,7 +28,7 @@ class Regression(UnitTask):
 
     name = "regression"
     says = "how far predicted numbers are from the true ones"
-    tally, paired = Residuals, PairedResiduals
+    tally, paired, view = Residuals, PairedResiduals, RegressionEstimates
     unit = "row"
     sums = cast("Any", Errors)
     headline = ("mean_absolute_error", "root_mean_squared_error", "r2", "mean_error")
@@ -93,12 +92,6 @@ class Regression(UnitTask):
     def read_models(self, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
         """Read and count several models on the same rows."""
         return read_paired_residuals(request, models)
-
-    def estimates(
-        self, tally: Residuals, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
-    ) -> RegressionEstimates:
-        """Every measure of every output."""
-        return RegressionEstimates(tally, settings, slice_)
 
     def model_estimates(self, paired: PairedResiduals, settings: TaskSettings) -> dict[str, Any]:
         """The estimates of each model."""

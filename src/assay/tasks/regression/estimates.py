@@ -24,7 +24,6 @@ from assay.tasks.task_estimates import TaskEstimates
 
 if TYPE_CHECKING:
     from assay.tasks.regression.tally import Residuals
-    from assay.tasks.task_settings import TaskSettings
 
 LISTED: Final = ("absolute_error_quantile(q=0.9)", "error_quantile(q=0.025)", "error_quantile(q=0.975)")
 """Measures with a parameter that are listed unasked."""
@@ -84,8 +83,7 @@ def find_value(measure: Measure, view: View) -> Value:
 class RegressionEstimates(TaskEstimates):
     """Measures of one tally: of its output, or the mean over outputs where there are several."""
 
-    def __init__(self, tally: Residuals, settings: TaskSettings, slice_: Mapping[str, Label] | None) -> None:
-        super().__init__(cast("Any", Errors.MEASURES), tally, settings, slice_)
+    tally: Residuals
 
     @cached_property
     def measures(self) -> Sequence[Measure]:

@@ -21,7 +21,6 @@ from assay.tasks.retrieval.tally import Rankings
 
 if TYPE_CHECKING:
     from assay.core.blocks import Section
-    from assay.core.labels import Label
     from assay.core.registry import Registry
     from assay.inference.findings import Finding
     from assay.tasks.task_settings import TaskSettings
@@ -54,7 +53,7 @@ class Retrieval(UnitTask):
         Option(name="grade_column", says="column of judgements that holds the grade"),
         Option(name="score_column", says="column of runs that holds the score"),
     )  # fmt: skip
-    tally, paired = Rankings, ModelTallies
+    tally, paired, view = Rankings, ModelTallies, RankingEstimates
     unit = "query"
     headline = ("ndcg@10", "map", "mrr", "precision@10", "recall@100")
     examples = (
@@ -102,15 +101,6 @@ class Retrieval(UnitTask):
             query: {name: None if column[place] != column[place] else column[place] for name, column in columns.items()}
             for place, query in enumerate(tally.ids)
         }
-
-    def estimates(
-        self,
-        tally: Any,  # noqa: ANN401
-        settings: TaskSettings,
-        slice_: Mapping[str, Label] | None = None,
-    ) -> RankingEstimates:
-        """Every measure at the cut-offs of the tally."""
-        return RankingEstimates(self, tally, settings, slice_)
 
     def compare(self, paired: Any, settings: TaskSettings) -> Iterator[Finding]:  # noqa: ANN401
         """The leading measures of every two runs, by swaps of queries."""
