@@ -33,8 +33,8 @@ from assay.tasks.task_settings import TaskSettings
 POOL = 20_000
 SIZES = (50, 200, 1000)
 DRAWS = 200
-REGISTRY = find_task("detection").registry
-MEASURES = {name: parse(name, REGISTRY) for name in ("map", "map_50", "ar_100", "precision", "recall")}
+TASK = find_task("detection")
+MEASURES = {name: parse(name, TASK.registry) for name in ("map", "map_50", "ar_100", "precision", "recall")}
 POPULATIONS = {
     "5 classes, alike in number": (5, 30.0),
     "20 classes, alike in number": (20, 30.0),
@@ -135,7 +135,7 @@ def study(pool: Boxes, other: Boxes, size: int, runs: int, seed: int) -> tuple[T
         images = np.sort(rng.choice(POOL, size, replace=False))
         sample = pool.select_images(images)
         settings = TaskSettings(wanted=Wanted(draws=DRAWS, seed=run))
-        view = BoxEstimates(REGISTRY, sample, settings, None)
+        view = BoxEstimates(TASK, sample, settings)
         view.halves = QuickHalves(sample, settings.wanted)
         for name in MEASURES:
             tally.add(name, view[name].low, view[name].high, true[name])

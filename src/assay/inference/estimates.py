@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from assay.core.errors import PlanError
+from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label
 from assay.core.shown import Shown, TableRows
-from assay.core.text import figure
+from assay.core.text import figure, listed, quoted
 from assay.core.values import Number, Share, Undefined, Value
 from assay.tally.base import Count, count_to_json
 
@@ -196,6 +196,12 @@ class Estimate(Shown):
         return {} if isinstance(self.result, Undefined) else none
 
 
+def build_estimate(measure: str, result: Value, found: Interval | str, n: Count, **more: Any) -> Estimate:  # noqa: ANN401
+    """An estimate with an interval, or the reason why there is none; `more` are further fields."""
+    ends, reason = (found, None) if isinstance(found, Interval) else (None, found)
+    return Estimate(measure=measure, result=result, interval=ends, no_interval=reason, n=n, **more)
+
+
 class Estimates(Mapping[str, Estimate]):
     """The estimates of one tally by measure name; each task has its own."""
 
@@ -218,6 +224,23 @@ class Estimates(Mapping[str, Estimate]):
     def by_class(self) -> Mapping[Label, Mapping[str, Estimate]]:
         """Estimates of each class against the rest."""
         return {}
+
+    @property
+    def class_names(self) -> list[str]:
+        """The names of measures that `by_class` goes through."""
+        return [measure.title for measure in self.class_measures]
+
+    def class_estimate(self, name: str, label: Label) -> Estimate:
+        """The estimate of a measure of one class, which `by_class` looks up."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the measures that fit, or that were asked for."""
+        return iter([measure.title for measure in self.measures])
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.measures)
 
     @abstractmethod
     def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
@@ -248,6 +271,50 @@ class Estimates(Mapping[str, Estimate]):
 
     def take_value(self, estimate: Mapping[str, object]) -> None:
         """Take a value of a Record that was computed from more than the Record stores."""
+
+
+class ByClass(Mapping[Label, "OfClass"]):
+    """Class label -> the estimates of that class."""
+
+    def __init__(
+        self, whole: Estimates, labels: Sequence[Label], words: tuple[str, str] = ("class", "classes")
+    ) -> None:
+        self._whole, self._labels, self._words = whole, labels, words
+
+    def __getitem__(self, label: Label) -> OfClass:
+        """The estimates of one class."""
+        if label not in self._labels:
+            word, words = self._words
+            told = {"code": "label-not-declared", "known": listed(self._labels), "fix": f"ask for one of the {words}"}
+            raise unknown_choice(label, self._labels, f"there is no {word} {quoted(label)}", **told)
+        return OfClass(self._whole, label)
+
+    def __iter__(self) -> Iterator[Label]:
+        """The classes, in order."""
+        return iter(self._labels)
+
+    def __len__(self) -> int:
+        """How many classes there are."""
+        return len(self._labels)
+
+
+class OfClass(Mapping[str, Estimate]):
+    """Measure name -> estimate of one class."""
+
+    def __init__(self, whole: Estimates, label: Label) -> None:
+        self._whole, self._label = whole, label
+
+    def __getitem__(self, name: str) -> Estimate:
+        """The estimate of a class measure."""
+        return self._whole.class_estimate(name, self._label)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the class measures."""
+        return iter(self._whole.class_names)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._whole.class_names)
 
 
 def _short(count: Count | None) -> str:

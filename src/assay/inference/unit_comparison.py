@@ -37,6 +37,10 @@ HELD: Final = 1 << 22
 """Random numbers that are held at a time."""
 SAME: Final = 1e-12
 PERMUTATION, LARGE_SAMPLE = "unit_permutation", "unit_z"
+OF_DIFFERENCES: Final = (
+    PERMUTATION, LARGE_SAMPLE, "row_jackknife", "sign_flip", "linear_z", "mcnemar_midp", "paired_t", "diebold_mariano",
+)  # fmt: skip
+"""Tests of tasks whose effect is a difference with an interval, so that it can be held to a margin."""
 MARGIN_TESTS: Final = {False: "unit_non_inferiority", True: "unit_equivalence"}
 
 

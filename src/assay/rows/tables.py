@@ -152,12 +152,7 @@ def _typed(array: NDArray[Any], kind: Kind, role: str) -> NDArray[Any]:
     if array.dtype.kind == "f":
         whole = array == np.floor(array)
         if not (whole | np.isnan(array)).all():
-            raise RowsError(
-                "column-type",
-                f"{role} holds numbers with fractions, which cannot name anything",
-                where=role,
-                fix="give text or whole numbers",
-            )
+            raise _fractions(role, role)
         return np.array([None if math.isnan(value) else int(value) for value in array.tolist()], dtype=object)
     values = array.tolist()
     labels = np.empty(len(values), dtype=object)
@@ -166,6 +161,11 @@ def _typed(array: NDArray[Any], kind: Kind, role: str) -> NDArray[Any]:
         if type(value) not in (str, int) and isinstance(value, (Number, Decimal)):
             labels[place] = label_of(value, where=role)
     return labels
+
+
+def _fractions(what: str, where: str) -> RowsError:
+    text = f"{what} holds numbers with fractions, which cannot name anything"
+    return RowsError("column-type", text, where=where, fix="give text or whole numbers")
 
 
 def to_numbers(array: NDArray[Any], role: str) -> NDArray[np.float64]:
@@ -253,7 +253,11 @@ def _expression(opened: OpenedFile, name: str, kind: Kind) -> str:
     if stored in (*_WHOLE, "boolean", "varchar"):
         return quote_identifier(name)
     if stored in ("float", "double", "decimal"):
-        return f"CAST({quote_identifier(name)} AS BIGINT)"
+        column, view = quote_identifier(name), quote_identifier(opened.view)
+        if opened.fetch(f"SELECT count(*) FROM {view} WHERE {column} <> round({column})")[0][0]:  # noqa: S608  quoted
+            what = f"column {quoted(name)}"
+            raise _fractions(what, opened.path)
+        return f"CAST({column} AS BIGINT)"
     return f"CAST({quote_identifier(name)} AS VARCHAR)"
 
 

@@ -127,7 +127,7 @@ class Sums:
             return Sums(self.high, self.low, 0)
         down = (all_bits & -all_bits).bit_length() - 1
         if down >= BITS:
-            return Sums(np.zeros_like(self.high), self.high, self.exponent + BITS)
+            return Sums(np.zeros_like(self.high), self.high >> (down - BITS), self.exponent + down)
         low = (self.low >> down) | ((self.high & _mask(down)) << (BITS - down))
         return Sums(self.high >> down, low, self.exponent + down)
 

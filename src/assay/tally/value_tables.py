@@ -7,18 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
+
 from assay.core.errors import OutOfRange
 from assay.core.labels import Label
+from assay.core.task import Request
 from assay.core.text import counted, quoted, visible
+from assay.rows.files.file_list import are_paths
 from assay.rows.label_types import label_of
-from assay.rows.open import open_source
-from assay.rows.score_columns import ScoreColumns
-from assay.rows.source import FrameSource, Roles, refuse_limits, require
-from assay.tally.labels.label_codes import fetch_columns
-from assay.tally.paired.joint_counts import _labels
+from assay.rows.spark.spark_session import is_spark
+from assay.rows.tables import Column, Kind, Table, open_columns
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
     from assay.core.arrays import Floats
     from assay.rows.files.formats import Reading
@@ -58,67 +60,38 @@ def read_values(
     >>> read_values({"fold": [1, 2], "A": [0.8, 0.7]}, numbers=["A"], names=["fold"]).names
     {'fold': [1, 2]}
     """
-    taken = _in_memory(data)
-    refuse_limits(data, engine, limits)
-    if taken is not None:
-        table = ValueTable(
-            numbers={name: _listed(taken[require(name, list(taken), "data")]) for name in numbers},
-            names={
-                name: [label_of(one, where=name) for one in _listed(taken[require(name, list(taken), "data")])]
-                for name in names
-            },
-            where="the given columns",
-        )
-    else:
-        table = _from_engine(data, numbers, names, reading, engine, limits)
-    for name, column in table.numbers.items():
-        _demand_numbers(column, name, table.where)
-    return table
-
-
-def _in_memory(data: object) -> Mapping[str, object] | None:
-    """The columns of what is in memory already: a mapping, or a frame of pandas."""
-    if isinstance(data, Mapping):
-        return data
-    if type(data).__module__.split(".")[0] != "pandas":
-        return None
-    frame = cast("pd.DataFrame", data)
-    return {str(name): frame[name] for name in frame.columns}
-
-
-def _from_engine(  # noqa: PLR0917  as they were given
-    data: object,
-    numbers: Sequence[str],
-    names: Sequence[str],
-    reading: Reading | None,
-    engine: str | None,
-    limits: Limits | None,
-) -> ValueTable:
-    # Some column must stand for the labels that every other table has; nobody reads it as such.
-    roles = Roles(
-        truth=numbers[0],
-        predicted=numbers[0],
-        group={name: name for name in names},
-        score=ScoreColumns(columns=tuple(numbers)),
-    )
-    source = cast("FrameSource", open_source(data, roles, reading, engine=engine, limits=limits))
+    if type(data).__module__.split(".")[0] == "pandas":  # whose columns may be called by numbers
+        frame = cast("pd.DataFrame", data)
+        data = {str(name): frame[name] for name in frame.columns}
+    kind: Kind = "number" if are_paths(data) or is_spark(data) else "any"  # what is in memory stays exact
+    columns = {name: Column(name, kind) for name in numbers}
+    columns |= {f"names in {name}": Column(name, "any") for name in names}
+    table = open_columns(Request(given={}, data=data, reading=reading, engine=engine, limits=limits), columns)
     try:
-        columns = fetch_columns(source, [*(source.group[name] for name in names), *source.score])
-        texts = [_labels(columns[i], source, source.group[name]) for i, name in enumerate(names)]
+        parts = list(table.chunks(None)) if table.spark is None else [_collected(table)]
     finally:
-        source.close()
-    return ValueTable(
-        numbers={name: cast("Floats", one) for name, one in zip(numbers, columns[len(names) :], strict=True)},
-        names=dict(zip(names, texts, strict=True)),
-        where=source.where,
-        opened=source.opened,
+        table.close()
+    where = f"the given {type(data).__module__.split('.')[0]} frame" if table.where == "data" else table.where
+    whole = {role: [value for part in parts for value in part[role].tolist()] for role in columns}
+    values = ValueTable(
+        numbers={name: whole[name] for name in numbers},
+        names={name: _labels(whole[f"names in {name}"], f"{where}, column {quoted(name)}") for name in names},
+        where=where,
+        opened=table.opened,
     )
+    for name, column in values.numbers.items():
+        _demand_numbers(column, name, where)
+    return values
 
 
-def _listed(column: object) -> list[object]:
-    return cast(
-        "list[object]", column.tolist() if hasattr(column, "tolist") else list(cast("Sequence[object]", column))
-    )
+def _labels(values: list[object], where: str) -> list[Label | None]:
+    return [label_of(value, where=where) for value in values]
+
+
+def _collected(table: Table) -> dict[str, NDArray[np.object_]]:
+    """The rows of a Spark frame."""
+    rows = [tuple(row) for row in table.spark.collect()]
+    return {role: np.array([row[place] for row in rows], dtype=object) for place, role in enumerate(table.columns)}
 
 
 def _demand_numbers(column: Sequence[object] | Floats, name: str, where: str) -> None:

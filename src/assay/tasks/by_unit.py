@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import math
 from abc import ABC
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.task import Counted, Request
-from assay.core.traits import HIGHER
 from assay.core.values import Undefined
-from assay.inference.estimates import Estimate, Estimates, Interval, note_width
-from assay.inference.unit_comparison import check_margin, compare_measure, model_pairs
+from assay.inference.estimates import Estimate, Estimates, Interval, build_estimate, note_width
+from assay.inference.unit_comparison import compare_measure, model_pairs
 from assay.inference.unit_intervals import jackknife_interval
 from assay.measures.declare import Measure, parse
+from assay.tally.paired.model_tallies import ModelTallies
 from assay.tally.unit_models import UnitModels
 from assay.tally.unit_table import Sums, UnitTable
+from assay.tasks.task_estimates import TaskEstimates
 from assay.tasks.task_settings import TaskSettings
 
 if TYPE_CHECKING:
@@ -36,6 +36,28 @@ if TYPE_CHECKING:
     from assay.inference.findings import Finding
 
 
+OwnTally: TypeAlias = Any
+"""The tally of a task, or that of several models: whatever it declares."""
+
+
+class UnitEstimates(TaskEstimates):
+    """Measures of one table of units."""
+
+    def __init__(
+        self, task: UnitTask, table: UnitTable, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
+    ) -> None:
+        super().__init__(task, table, settings, slice_)
+        self.table = table
+
+    def _estimate(self, measure: Measure) -> Estimate:
+        value = measure(cast("Any", self.task.sums(self.table.total())))
+        interval: Interval | str = "the value is undefined"
+        if not isinstance(value, Undefined):
+            interval = jackknife_interval(measure, self.table, self.task.sums, self.settings.wanted.level)
+        notes = note_width(measure, interval if isinstance(interval, Interval) else None)
+        return build_estimate(measure.title, value, interval, self.table.units, slice=self.slice, notes=notes)
+
+
 class UnitTask(ABC):
     """A task that counts into a table of sums by unit."""
 
@@ -46,6 +68,12 @@ class UnitTask(ABC):
     unit: ClassVar[str] = "row"
     sums: ClassVar[type[Sums]]
     """What its measures read."""
+    tally: ClassVar[type] = UnitTable
+    """What it counts into."""
+    view: ClassVar[type[TaskEstimates]] = UnitEstimates
+    """What makes its estimates."""
+    paired: ClassVar[type] = UnitModels
+    """What it counts several models into; `ModelTallies` where each has a tally of its own."""
     examples: ClassVar[tuple[Example, ...]] = ()
     headline: ClassVar[tuple[str, ...]] = ()
     in_scope = False
@@ -81,7 +109,7 @@ class UnitTask(ABC):
         """Its measures by name."""
         return cast("Registry[Measure]", self.sums.MEASURES)
 
-    def variant(self, tally: UnitTable) -> str:  # noqa: ARG002  part of the contract
+    def variant(self, tally: OwnTally) -> str:  # noqa: ARG002  part of the contract
         """Its name."""
         return self.name
 
@@ -89,23 +117,25 @@ class UnitTask(ABC):
         """The settings of a Record."""
         return TaskSettings.from_json(plan, self.registry)
 
-    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> UnitTable:  # noqa: ARG002
-        """The table of a Record."""
-        return UnitTable.from_json(content)
+    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> OwnTally:  # noqa: ARG002
+        """The tally of a Record."""
+        return cast("Any", self.tally).from_json(content)
 
-    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> UnitModels:  # noqa: ARG002
-        """The paired table of the Record of a comparison."""
-        return UnitModels.from_json(content)
+    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> OwnTally:  # noqa: ARG002
+        """The paired tally of the Record of a comparison."""
+        if issubclass(self.paired, ModelTallies):
+            return self.paired.read(self.tally, content)
+        return cast("Any", self.paired).from_json(content)
 
-    def describe(self, tally: UnitTable) -> dict[str, object]:
+    def describe(self, tally: OwnTally) -> dict[str, object]:
         """How many units there are."""
         return {"units": tally.units}
 
-    def statement(self, tally: UnitTable) -> dict[str, object]:  # noqa: ARG002
+    def statement(self, tally: OwnTally) -> dict[str, object]:  # noqa: ARG002
         """Nothing beyond the settings."""
         return {}
 
-    def sections(self, tally: UnitTable, settings: object) -> dict[str, object]:  # noqa: ARG002
+    def sections(self, tally: OwnTally, settings: TaskSettings) -> dict[str, object]:  # noqa: ARG002
         """No further parts."""
         return {}
 
@@ -117,7 +147,7 @@ class UnitTask(ABC):
         """No section of its own."""
         yield from ()
 
-    def unit_values(self, tally: UnitTable) -> dict[str, dict[str, float | None]]:
+    def unit_values(self, tally: OwnTally) -> dict[str, dict[str, float | None]]:
         """The leading measures of every unit alone."""
         if tally.ids is None:
             return {}
@@ -128,13 +158,11 @@ class UnitTask(ABC):
             columns[name] = [float(value) if math.isfinite(value) else None for value in values]
         return {unit: {name: column[place] for name, column in columns.items()} for place, unit in enumerate(tally.ids)}
 
-    def estimates(
-        self, tally: UnitTable, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
-    ) -> UnitEstimates:
+    def estimates(self, tally: OwnTally, settings: TaskSettings, slice_: Mapping[str, Label] | None = None) -> Any:  # noqa: ANN401  whatever `view` makes
         """Every measure of the task."""
-        return UnitEstimates(self, tally, settings, slice_)
+        return self.view(self, tally, settings, slice_)
 
-    def model_estimates(self, paired: UnitModels, settings: TaskSettings) -> dict[str, Estimates]:
+    def model_estimates(self, paired: OwnTally, settings: TaskSettings) -> dict[str, Estimates]:
         """The estimates of each model."""
         return {model: self.estimates(paired.table(model), settings) for model in paired.models}
 
@@ -144,23 +172,17 @@ class UnitTask(ABC):
             return list(settings.measures)
         return [parse(name, self.registry) for name in self.headline]
 
-    def compare(self, paired: UnitModels, settings: TaskSettings) -> Iterator[Finding]:
+    def compare(self, paired: OwnTally, settings: TaskSettings) -> Iterator[Finding]:
         """Every measure of every two models, by swaps of units."""
         wanted = settings.wanted
         for measure in self.compared_measures(settings):
             for pair in model_pairs(paired.models, settings.control):
-                finding = compare_measure(
+                yield compare_measure(
                     measure, paired, self.sums, pair,
                     level=wanted.level, swaps=settings.swaps, seed=wanted.seed, unit=self.unit,
                 )  # fmt: skip
-                yield finding
-                if settings.margin is not None:
-                    higher = measure.better is HIGHER
-                    yield check_margin(
-                        finding, settings.margin, equivalence=settings.equivalence, higher_is_better=higher
-                    )
 
-    def check_alike(self, new: UnitTable, reference: UnitTable) -> None:
+    def check_alike(self, new: OwnTally, reference: OwnTally) -> None:
         """The sums are the same by construction; what they are sums of is the task."""
         if new.names != reference.names:
             raise PlanError(
@@ -169,11 +191,11 @@ class UnitTask(ABC):
 
     check_mergeable = check_alike
 
-    def align(self, part: UnitTable, whole: UnitTable) -> UnitTable:  # noqa: ARG002
+    def align(self, part: OwnTally, whole: OwnTally) -> OwnTally:  # noqa: ARG002
         """Tables need no common form."""
         return part
 
-    def shareable(self, tally: UnitTable, smallest: int) -> tuple[UnitTable, list[str]]:
+    def shareable(self, tally: OwnTally, smallest: int) -> tuple[OwnTally, list[str]]:
         """A table of units shows single units, so it leaves only where that is allowed."""
         if smallest > 1:
             raise PlanError(
@@ -184,60 +206,6 @@ class UnitTask(ABC):
             )
         return tally, []
 
-    def small_cells(self, tally: UnitTable, smallest: int) -> list[str]:
+    def small_cells(self, tally: OwnTally, smallest: int) -> list[str]:
         """Every unit is a cell of one."""
         return [f"{tally.units} {self.unit}s"] if smallest > 1 else []
-
-
-class UnitEstimates(Estimates):
-    """Measures of one table of units, computed when asked for."""
-
-    def __init__(
-        self, task: UnitTask, table: UnitTable, settings: TaskSettings, slice_: Mapping[str, Label] | None
-    ) -> None:
-        self.task, self.table, self.settings, self.slice = task, table, settings, dict(slice_ or {})
-        self._estimates: dict[str, Estimate] = {}
-
-    @cached_property
-    def measures(self) -> Sequence[Measure]:
-        """The measures asked for, or all."""
-        return self.task.measures if self.settings.measures is None else list(self.settings.measures)
-
-    def __getitem__(self, name: str) -> Estimate:
-        """The estimate of a measure, by name, symbol or alias."""
-        measure = parse(name, self.task.registry)
-        if measure.title not in self._estimates:
-            self._estimates[measure.title] = self._estimate(measure)
-        return self._estimates[measure.title]
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of the measures."""
-        return iter([measure.title for measure in self.measures])
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self.measures)
-
-    def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
-        """What a Record lists."""
-        estimates = [self[measure.title] for measure in self.measures]
-        done()
-        return estimates
-
-    def _estimate(self, measure: Measure) -> Estimate:
-        value = measure(cast("Any", self.task.sums(self.table.total())))
-        interval: Interval | str
-        if isinstance(value, Undefined):
-            interval = "the value is undefined"
-        else:
-            interval = jackknife_interval(measure, self.table, self.task.sums, self.settings.wanted.level)
-        made = interval if isinstance(interval, Interval) else None
-        return Estimate(
-            measure=measure.title,
-            result=value,
-            interval=made,
-            no_interval=interval if isinstance(interval, str) else None,
-            n=self.table.units,
-            slice=self.slice,
-            notes=note_width(measure, made),
-        )

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assay.core.errors import OutOfRange, RecordError
@@ -20,6 +20,7 @@ weights = st.lists(st.one_of(st.just(0.0), st.floats(1e-9, 1e9)), min_size=1, ma
 
 
 @given(whole, exponents)
+@example([2**54], 0)
 def test_whole_numbers_come_back_as_they_are(numbers, exponent):
     sums = Sums.of_whole(numbers, exponent)
     assert sums.tolist() == [one * Fraction(2) ** exponent for one in numbers]

@@ -61,6 +61,13 @@ def test_rows_in_time_are_compared_by_diebold_and_mariano():
     assert finding.p == pytest.approx(2 * stats.t.sf(abs(plain), 149), rel=1e-9)
 
 
+def test_a_margin_holds_for_rows_in_time_as_well():
+    plain, held = compare(time=np.arange(150), tests=assay.TestSettings(margin=0.5)).findings[::2]
+    assert (held.test, held.about) == ("unit_non_inferiority", "mean_absolute_error")
+    error = plain.effect.value / plain.statistic
+    assert held.p == pytest.approx(stats.t.cdf((plain.effect.value - 0.5) / error, 149), rel=1e-9)
+
+
 def test_diebold_mariano_allows_for_autocorrelation_up_to_the_horizon():
     values = np.array([0.3, 0.4, 0.6, 0.9, 0.5, 0.1, -0.3, -0.1, 0.2, 0.7])
     n, h = len(values), 3

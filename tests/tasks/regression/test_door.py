@@ -109,3 +109,11 @@ def test_dates_are_an_order_in_time():
     days = ["2026-01-01", "2026-01-02", "2026-01-03", "2026-01-04", "2026-01-05"]
     assessment = assay.regression(truth=truth, predicted=truth + 1, time=days, baseline="last")
     assert assessment["relative_improvement_factor(error='mean_absolute_error')"].value == pytest.approx(1.75)
+
+
+def test_units_with_fractions_are_refused_in_a_file_as_in_memory(tmp_path):
+    table = pl.DataFrame({"t": [1.0, 2.0, 3.0], "p": [1.0, 2.5, 3.0], "u": [0.6, 0.8, 1.0]})
+    table.write_parquet(tmp_path / "t.parquet")
+    for data in (table, tmp_path / "t.parquet"):
+        with pytest.raises(assay.RowsError, match="numbers with fractions"):
+            assay.regression(data=data, truth="t", predicted="p", unit="u")

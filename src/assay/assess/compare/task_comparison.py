@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from assay.assess.arguments import TestSettings
 from assay.assess.compare.comparison import Comparison
 from assay.assess.compare.comparison_requirements import demand_two
-from assay.assess.compare.comparison_result import OF_MARGIN, ComparisonResult, Place, read_whole
+from assay.assess.compare.comparison_result import ComparisonResult, Place, read_whole
 from assay.assess.compare.model_columns import by_model, named
 from assay.assess.environment import environment
 from assay.assess.record.record import Record
@@ -22,6 +23,7 @@ from assay.core.text import listed
 from assay.core.traits import HIGHER, NEITHER
 from assay.inference.findings import Finding
 from assay.inference.multiplicity import adjusted
+from assay.inference.unit_comparison import OF_DIFFERENCES, check_margin
 from assay.measures.declare import Measure, parse
 from assay.tally.census import Census
 from assay.tasks.task_settings import SWAPS, TaskSettings
@@ -92,12 +94,21 @@ class TaskComparison(ComparisonResult):
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Every finding, corrected for all questions together."""
-        found = cast("list[Finding]", list(self.task.compare(self.counts, self.settings)))
-        margins = [finding for finding in found if finding.test.endswith(OF_MARGIN)]
-        others = [finding for finding in found if not finding.test.endswith(OF_MARGIN)]
-        by = self.settings.correction
-        families = (adjusted(family, by) if len(family) > 1 else family for family in (others, margins))
-        return tuple(finding for family in families for finding in family)
+        families = self._tested, self._held_to_margin()
+        return tuple(finding for family in families for finding in adjusted(family, self.settings.correction))
+
+    @cached_property
+    def _tested(self) -> list[Finding]:
+        return cast("list[Finding]", list(self.task.compare(self.counts, self.settings)))
+
+    def _held_to_margin(self) -> list[Finding]:
+        """Every difference of a measure against the margin, where one is stated."""
+        margin, equivalence = self.settings.margin, self.settings.equivalence
+        return [
+            check_margin(finding, margin, equivalence=equivalence, higher_is_better=measure.better is HIGHER)
+            for finding in self._tested
+            if margin is not None and finding.test in OF_DIFFERENCES and (measure := self._declared.get(finding.about))
+        ]
 
     @cached_property
     def estimates(self) -> dict[str, list[Estimate]]:
@@ -108,15 +119,12 @@ class TaskComparison(ComparisonResult):
         return {model: [view[name] for name in names] for model, view in views.items()}
 
     @cached_property
-    def _declared(self) -> set[str]:
-        registry = cast("Registry[Measure]", self.task.registry)
-        known = set()
-        for finding in self.findings:
-            try:
-                parse(finding.about, registry)
-            except PlanError:
-                continue
-            known.add(finding.about)
+    def _declared(self) -> dict[str, Measure]:
+        """The measures that findings are about, by title; some are about other things, such as one label."""
+        registry, known = cast("Registry[Measure]", self.task.registry), {}
+        for finding in self._tested:
+            with suppress(PlanError):
+                known[finding.about] = parse(finding.about, registry)
         return known
 
     @cached_property
@@ -135,13 +143,13 @@ class TaskComparison(ComparisonResult):
     @cached_property
     def record(self) -> Record:
         """The Record of this comparison."""
-        settings, registry = self.settings, cast("Registry[Measure]", self.task.registry)
+        settings = self.settings
         asked = {name: getattr(settings, name) for name in ("correction", "margin", "equivalence", "control")}
         return self._recorded(
             task=self.task.name,
             plan={**settings.to_json(), **asked},
             tallies=self.counts.to_json(),
-            errata={name for title in self._declared for name in parse(title, registry).errata},
+            errata={name for measure in self._declared.values() for name in measure.errata},
         )
 
     @classmethod

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from assay.core.values import floats
-from assay.inference.intervals.functions_of_counts import RESAMPLED, STEADY, built, draws_said
+from assay.inference.intervals.functions_of_counts import built
 from assay.inference.intervals.proportion import normal_quantile
-from assay.inference.intervals.smooth_functions import Ordered, bca, delta
-from assay.inference.resampling import TABLE_NUMBERS, stages, stream
 
 if TYPE_CHECKING:
     from assay.core.arrays import Floats
@@ -35,18 +33,10 @@ TIGHT: Final = 1e-12
 def cost_interval(t: Priced, measure: Measure, result: Number, wanted: Wanted) -> Found:
     """The interval of the mean cost of these rows, or the reason why there is none."""
     cost, count = np.array([float(one) for one in t.cost]), floats(_array(t.count))
-    value = result.value
-    if t.weighted or wanted.cells == "auto":
-        notes = (
-            (f"{wanted.cells} is for counts; weighted rows have the score interval",) if wanted.cells != "auto" else ()
-        )
-        held = None if t.squares is None else floats(_array(t.squares))
-        ends = score_ends(cost, worth(count, held, cost, value) * count / count.sum(), wanted.level)
-        return built(wanted, measure, value, ends, NAME, notes=notes)
-    if wanted.cells == "delta":
-        low, high = delta(np.array(value), (cost - value) / count.sum(), count, wanted.level)
-        return built(wanted, measure, value, (float(low), float(high)), "delta on costs")
-    return _drawn(measure, value, wanted, cost, count)
+    value, held = result.value, None if t.squares is None else floats(_array(t.squares))
+    ends = score_ends(cost, worth(count, held, cost, value) * count / count.sum(), wanted.level)
+    notes = () if wanted.cells == "auto" else (f"{wanted.cells} is for counts; a mean cost has the score interval",)
+    return built(wanted, measure, value, ends, NAME, notes=notes)
 
 
 def _array(count: tuple[object, ...]) -> Amount:
@@ -112,26 +102,3 @@ def _likeliest(cost: Floats, rows: Floats, mean: float) -> Floats:
             return found
     first, last = least * (1 - TIGHT * seen[-1]), most * (1 - TIGHT * seen[0])
     return shares(float(brentq(drift, first, last, xtol=TIGHT * min(-least, most))))
-
-
-def _drawn(measure: Measure, value: float, wanted: Wanted, cost: Floats, count: Floats) -> Found:
-    """By draws of how many rows carry each cost, where the plan names such a method."""
-    n, rng = count.sum(), stream(wanted.seed)
-    resampled = wanted.cells in RESAMPLED
-    for size in stages(wanted.draws, len(cost), TABLE_NUMBERS):
-        drawn = (
-            rng.multinomial(int(n), count / n, size=size)
-            if resampled
-            else rng.standard_gamma(count + 1 / len(cost), size=(size, len(cost)))
-        )
-        ordered = Ordered(drawn @ cost / drawn.sum(axis=1), wanted.level)
-        if ordered.error[0] <= STEADY:
-            break
-    notes = draws_said(ordered.draws, 0, float(ordered.error[0]))
-    if isinstance(notes, str):
-        return notes
-    ends = (ordered.low, ordered.high)
-    if wanted.cells == "bca":
-        ends = bca(np.array([value]), ordered, (cost - value) / n, count, wanted.level)
-    name, (low, high) = f"{wanted.cells} on costs", (float(end[0]) for end in ends)
-    return built(wanted, measure, value, (low, high), name, draws=ordered.draws, notes=notes)

@@ -76,7 +76,7 @@ def half_sample_t(t: Halved, *, level: float = 0.95, alternative: Alternative = 
     if not t.variance:
         return degenerate(name, gap, values, NO_DIFFERENCE)
     error = math.sqrt(t.variance)
-    found = _by_student(name, gap, error, t.splits, values, level=level, alternative=alternative)
+    found = by_student(name, gap, error, t.splits, values, level=level, alternative=alternative)
     return found.said(notes=(f"standard error from {t.splits} splits into halves, which share no rows",))
 
 
@@ -157,7 +157,7 @@ def welch_t(t: Groups, *, level: float = 0.95, alternative: Alternative = "two-s
     df = sum(parts) ** 2 / sum(part**2 / (one.n - 1) for part, one in zip(parts, (a, b), strict=True))
     pooled = math.sqrt(float((a.squares + b.squares) / (a.n + b.n - 2)))
     more = (Effect(name="Cohen's d", value=gap / pooled),) if pooled else ()
-    found = _by_student(name, gap, error, df, a.n + b.n, level=level, alternative=alternative)
+    found = by_student(name, gap, error, df, a.n + b.n, level=level, alternative=alternative)
     return found.said(checks=(*checks, equal_spread(t)), more=more)
 
 
@@ -178,20 +178,28 @@ def _student(
     if not variance:
         return degenerate(name, mean, gap.n, NO_DIFFERENCE)
     error = math.sqrt(float(variance * scale))
-    found = _by_student(name, mean, error, gap.n - 1, gap.n, level=level, alternative=alternative)
+    found = by_student(name, mean, error, gap.n - 1, gap.n, level=level, alternative=alternative)
     return found.said(
         more=(Effect(name="Cohen's d of the differences", value=mean / math.sqrt(float(variance))),),
         checks=(normality(gap, "differences"),) if checks else (),
     )
 
 
-def _by_student(
-    name: str, gap: float, error: float, df: float, n: int, *, level: float, alternative: Alternative
+def by_student(
+    name: str,
+    gap: float,
+    error: float,
+    df: float,
+    n: int,
+    *,
+    level: float,
+    alternative: Alternative = "two-sided",
+    method: str = "student t",
 ) -> Finding:
     """A difference over its standard error, against Student's distribution."""
     return Finding(
         chance=student(gap / error, df, alternative),
-        effect=student_effect(name, gap, error, df, level),
+        effect=student_effect(name, gap, error, df, level, method=method),
         statistic=gap / error,
         statistic_name="t",
         df=(df,),
@@ -201,10 +209,12 @@ def _by_student(
     )
 
 
-def student_effect(name: str, value: float, error: float, df: float, level: float) -> Effect:
+def student_effect(
+    name: str, value: float, error: float, df: float, level: float, *, method: str = "student t"
+) -> Effect:
     """A value plus and minus quantiles of Student's distribution."""
     reach = student_quantile(df, (1 + level) / 2) * error
-    interval = Interval(low=value - reach, high=value + reach, level=level, method="student t")
+    interval = Interval(low=value - reach, high=value + reach, level=level, method=method)
     return Effect(name=name, value=value, interval=interval)
 
 

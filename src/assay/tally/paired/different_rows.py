@@ -8,11 +8,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from assay.core.labels import Label
-from assay.tally.base import (
-    VERSION,
-    demand_kind,
-    places,
-)
+from assay.tally.base import VERSION, demand_kind, places
 from assay.tally.contingency_tables import Table
 from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.joint_scores import PairedScores

@@ -19,6 +19,7 @@ from assay.core.text import counted
 from assay.rows.number_columns import weights
 from assay.tally.base import (
     VERSION,
+    Digested,
     demand_kind,
     packed_reals,
     packed_whole,
@@ -35,7 +36,7 @@ KIND: Final = "per-unit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PerUnit:
+class PerUnit(Digested):
     """Truth, calls or scores, unit and weight of every entry; entries stand in an order of their own."""
 
     models: tuple[str, ...]
@@ -133,14 +134,6 @@ class PerUnit:
         truth, calls = (self.truth == place).astype(np.int64), (cast("Whole", self.calls) == place).astype(np.int64)
         plain = replace(self, labels=(0, 1), truth=truth, calls=calls)
         return plain._collapsed() if collapsed else plain  # noqa: SLF001  its own kind
-
-    def __eq__(self, other: object) -> bool:
-        """Same rows."""
-        return isinstance(other, PerUnit) and self.to_json() == other.to_json()
-
-    def __hash__(self) -> int:
-        """By models and truth."""
-        return hash((self.models, self.truth.tobytes()))
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

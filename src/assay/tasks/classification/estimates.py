@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, unknown_choice
+from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.core.text import counted, listed, quoted
+from assay.core.text import counted, quoted
 from assay.core.traits import Task
 from assay.core.values import SMALL, Number, Share, Undefined, Value
-from assay.inference.estimates import Estimate, Estimates, Interval, note_width
+from assay.inference.estimates import ByClass, Estimate, Estimates, Interval, build_estimate, note_width
 from assay.tally.base import Count
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from assay.tally.labels.row_costs import Priced
@@ -70,14 +70,6 @@ class View(Estimates):
             self._found[title] = self._estimate(measure)
         return self._found[title]
 
-    def __iter__(self) -> Iterator[str]:
-        """The names of the measures that fit, or that were asked for."""
-        return iter([m.title for m in self.measures])
-
-    def __len__(self) -> int:
-        """How many measures there are."""
-        return len(self.measures)
-
     @cached_property
     def measures(self) -> list[Measure]:
         """The measures of the whole table."""
@@ -89,10 +81,29 @@ class View(Estimates):
         """The measures of one class against the rest."""
         return of_class(self.task, self.settings.measures, self.scored)
 
+    @property
+    def class_names(self) -> list[str]:
+        """The names of those, or of all that there could be where there are two classes."""
+        every = self.class_measures or of_class(Task.MULTICLASS, None, self.scored)
+        return [measure.title for measure in every]
+
     @cached_property
     def by_class(self) -> ByClass:
         """Estimates of each class against the rest."""
-        return ByClass(self)
+        return ByClass(self, self.confusion.labels)
+
+    def class_estimate(self, name: str, label: Label) -> Estimate:
+        """The estimate of a measure of one class against the rest."""
+        from assay.measures import parse
+
+        measure = parse(name)
+        if measure.takes not in ONE_CLASS:
+            raise PlanError(
+                "measure-unfit",
+                f"{measure.name} speaks of all classes together",
+                fix=f"ask the assessment itself for {measure.name!r}",
+            )
+        return self.column(measure)[self.confusion.labels.index(label)]
 
     @cached_property
     def scores(self) -> ScoreEstimates | None:
@@ -328,70 +339,9 @@ class View(Estimates):
     def _made(
         self, measure: Measure, result: Value, outcome: Found, label: Label | None, more: tuple[str, ...] = ()
     ) -> Estimate:
-        interval = outcome if isinstance(outcome, Interval) else None
         n = cast("Count", result.denominator) if isinstance(result, Share) else self.confusion.total
         notes = [f"only {counted(self.confusion.rows, 'row')}"] if self.slice and self.confusion.rows < SMALL else []
         if measure.average == "micro" and measure.base in ("precision", "recall", "f1", "f_0_5", "f2"):
             notes.append("identical to accuracy for one label a row")
-        return Estimate(
-            measure=measure.title,
-            result=result,
-            interval=interval,
-            no_interval=None if interval else cast("str", outcome),
-            n=n,
-            label=label,
-            slice=self.slice,
-            notes=(*notes, *more, *note_width(measure, interval)),
-        )
-
-
-class ByClass(Mapping[Label, "ClassView"]):
-    """Class label -> the estimates of that class against the rest."""
-
-    def __init__(self, view: View) -> None:
-        self._view = view
-
-    def __getitem__(self, label: Label) -> ClassView:
-        """The estimates of one class."""
-        labels = self._view.confusion.labels
-        if label not in labels:
-            what, fix = f"there is no class {quoted(label)}", "ask for one of the classes"
-            raise unknown_choice(label, labels, what, code="label-not-declared", known=listed(labels), fix=fix)
-        return ClassView(self._view, labels.index(label))
-
-    def __iter__(self) -> Iterator[Label]:
-        """The classes, in order."""
-        return iter(self._view.confusion.labels)
-
-    def __len__(self) -> int:
-        """How many classes there are."""
-        return self._view.confusion.k
-
-
-class ClassView(Mapping[str, Estimate]):
-    """Measure name -> estimate of one class against the rest."""
-
-    def __init__(self, view: View, place: int) -> None:
-        self._view, self._place = view, place
-
-    def __getitem__(self, name: str) -> Estimate:
-        """The estimate of a class measure."""
-        from assay.measures import parse
-
-        measure = parse(name)
-        if measure.takes not in ONE_CLASS:
-            raise PlanError(
-                "measure-unfit",
-                f"{measure.name} speaks of all classes together",
-                fix=f"ask the assessment itself for {measure.name!r}",
-            )
-        return self._view.column(measure)[self._place]
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of the class measures."""
-        every = self._view.class_measures or of_class(Task.MULTICLASS, None, self._view.scored)
-        return iter([m.title for m in every])
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(list(iter(self)))
+        notes += [*more, *note_width(measure, outcome if isinstance(outcome, Interval) else None)]
+        return build_estimate(measure.title, result, outcome, n, label=label, slice=self.slice, notes=tuple(notes))

@@ -18,7 +18,6 @@ from assay.tasks.clustering.tally import Contingency
 
 if TYPE_CHECKING:
     from assay.core.blocks import Section
-    from assay.core.labels import Label
     from assay.core.registry import Registry
     from assay.inference.findings import Finding
     from assay.measures.declare import Measure
@@ -38,6 +37,7 @@ class Clustering(UnitTask):
         Role(name="features", holds="numbers", required=False,
              says="numbers by which rows were clustered: a matrix, or columns of the data"),
     )  # fmt: skip
+    tally, paired, view = Contingency, ClusteredModels, ClusteringEstimates
     unit = "row"
     headline = ("adjusted_rand_index", "ami_arithmetic", "v_measure", "fowlkes_mallows", "purity", "silhouette")
     examples = (
@@ -66,14 +66,6 @@ class Clustering(UnitTask):
         """Its measures by name."""
         return cast("Registry[Measure]", Agreement.MEASURES)
 
-    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
-        """The table of a Record."""
-        return Contingency.from_json(content)
-
-    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
-        """The clusterings of the Record of a comparison."""
-        return ClusteredModels.from_json(content)
-
     def describe(self, tally: Any) -> dict[str, object]:  # noqa: ANN401
         """How many classes and clusters there are."""
         return {"classes": len(tally.classes), "clusters": len(tally.clusters)}
@@ -82,20 +74,11 @@ class Clustering(UnitTask):
         """Rows have no names."""
         return {}
 
-    def estimates(
-        self,
-        tally: Any,  # noqa: ANN401
-        settings: TaskSettings,
-        slice_: Mapping[str, Label] | None = None,
-    ) -> ClusteringEstimates:
-        """Every measure for which something was given."""
-        return ClusteringEstimates(self, tally, settings, slice_)
-
     def compare(self, paired: Any, settings: TaskSettings) -> Iterator[Finding]:  # noqa: ANN401
         """The leading measures of every two clusterings."""
         yield from compare_clusterings(self.compared_measures(settings), paired, settings)
 
-    def sections(self, tally: Any, settings: object) -> dict[str, object]:  # noqa: ANN401, ARG002
+    def sections(self, tally: Any, settings: TaskSettings) -> dict[str, object]:  # noqa: ANN401, ARG002
         """What the figures show."""
         return {"figures": describe_table(tally)}
 

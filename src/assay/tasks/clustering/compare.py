@@ -4,22 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from assay.core.labels import Label, in_order
 from assay.core.text import counted
-from assay.core.traits import HIGHER
 from assay.core.values import Undefined
-from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
-from assay.inference.power import least_student
-from assay.inference.tail_probabilities import Tail
-from assay.inference.unit_comparison import check_margin, model_pairs
-from assay.inference.unit_intervals import student_quantile
-from assay.tally.base import VERSION, demand_kind, digest
+from assay.inference.unit_comparison import model_pairs
+from assay.tally.base import VERSION, Digested, demand_kind
 from assay.tasks.clustering.intervals import FEWEST, jackknife_spread, values_without
 from assay.tasks.clustering.measures.shape import FAMILY
 from assay.tasks.clustering.tally import Contingency
@@ -36,7 +31,7 @@ CHOSEN: Final = (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ClusteredModels:
+class ClusteredModels(Digested):
     """Rows by class and by the cluster that each model gives them."""
 
     models: tuple[str, ...]
@@ -68,10 +63,6 @@ class ClusteredModels:
             cells[cell] = cells.get(cell, 0) + n
         return ClusteredModels(models=self.models, cells=cells)
 
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
-
     def to_json(self) -> dict[str, object]:
         """As in a Record: labels by place, cells sorted."""
         names = [in_order({cell[place] for cell in self.cells}) for place in range(len(self.models) + 1)]
@@ -100,11 +91,7 @@ def compare_clusterings(measures: list[Measure], paired: ClusteredModels, settin
         if measure.family == FAMILY:
             continue
         for models in model_pairs(paired.models, settings.control):
-            finding = compare_pair(measure, paired, models, settings.wanted.level)
-            yield finding
-            if settings.margin is not None:
-                higher = measure.better is HIGHER
-                yield check_margin(finding, settings.margin, equivalence=settings.equivalence, higher_is_better=higher)
+            yield compare_pair(measure, paired, models, settings.wanted.level)
 
 
 def compare_pair(measure: Measure, paired: ClusteredModels, models: tuple[str, str], level: float) -> Finding:
@@ -127,19 +114,11 @@ def compare_pair(measure: Measure, paired: ClusteredModels, models: tuple[str, s
         none = Undefined(reason=error, code="zero-variance")
         effect = Effect(name=name, value=gap, share=share, no_interval=error)
         return Finding(chance=none, effect=effect, statistic=none, **about)
-    from scipy.special import stdtr
+    from assay.inference.tests.means import by_student
 
-    df = paired.rows - 1
-    reach = student_quantile((1 + level) / 2, df) * error
-    interval = Interval(
-        low=gap - reach, high=gap + reach, level=level, method=f"jackknife of {paired.rows:,} rows, clusters held fixed"
-    )
-    chance = Tail.of(max(2 * float(stdtr(df, -abs(gap) / error)), 1e-300))
-    effect = Effect(name=name, value=gap, share=share, interval=interval)
-    return Finding(
-        chance=chance, effect=effect, statistic=gap / error, df=(df,),
-        least=least_student(error, df, level), **about,
-    )  # fmt: skip
+    method = f"jackknife of {paired.rows:,} rows, clusters held fixed"
+    plain = by_student(name, gap, error, paired.rows - 1, paired.rows, level=level, method=method)
+    return plain.said(effect=replace(plain.effect, share=share), **about)
 
 
 def _difference_error(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assay.core.text import counted
 from assay.core.values import Undefined
-from assay.inference.estimates import Estimate, Interval
+from assay.inference.estimates import Estimate, Interval, build_estimate
 from assay.tasks.by_unit import UnitEstimates
 from assay.tasks.clustering.intervals import agreement_interval
 from assay.tasks.clustering.measures.shape import FAMILY, NO_INTERVAL, silhouette
@@ -43,15 +43,8 @@ class ClusteringEstimates(UnitEstimates):
             interval = NO_INTERVAL
         else:
             interval = agreement_interval(measure, value.value, self.table, self.settings.wanted.level)
-        return Estimate(
-            measure=measure.title,
-            result=value,
-            interval=interval if isinstance(interval, Interval) else None,
-            no_interval=interval if isinstance(interval, str) else None,
-            n=self.table.rows,
-            slice=self.slice,
-            notes=self._notes(measure),
-        )
+        notes = self._notes(measure)
+        return build_estimate(measure.title, value, interval, self.table.rows, slice=self.slice, notes=notes)
 
     def _notes(self, measure: Measure) -> tuple[str, ...]:
         shape = self.table.geometry

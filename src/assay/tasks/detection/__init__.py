@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from assay.core.errors import PlanError
-from assay.core.labels import Label
 from assay.core.task import Counted, Example, Option, Request, Role
-from assay.inference.unit_comparison import check_margin, model_pairs
+from assay.inference.unit_comparison import model_pairs
 from assay.measures.declare import parse
+from assay.tally.paired.model_tallies import ModelTallies
 from assay.tasks.by_unit import UnitTask
 from assay.tasks.detection import measures as _measures
 from assay.tasks.detection.box_estimates import BoxEstimates
 from assay.tasks.detection.box_values import BoxValues, operating_counts
-from assay.tasks.detection.compare import PairedBoxes, compare_pair
+from assay.tasks.detection.compare import compare_pair
 from assay.tasks.detection.formats.raw_boxes import FORMATS
 from assay.tasks.detection.tally import Boxes, settle_cap
 
 if TYPE_CHECKING:
     from assay.core.blocks import Section
-    from assay.inference.estimates import Estimates
     from assay.inference.findings import Finding
     from assay.measures.declare import Measure
     from assay.tasks.task_settings import TaskSettings
@@ -60,6 +59,7 @@ class Detection(UnitTask):
         Option(name="sigmas", says="spread of each keypoint; without it those of COCO's 17", kind=float, several=True),
         Option(name="image_size", says='width and height of the images of a YOLO folder: "640x480"'),
     )  # fmt: skip
+    tally, paired, view = Boxes, ModelTallies, BoxEstimates
     unit = "image"
     sums = cast("Any", BoxValues)
     headline = ("map", "map_50", "map_75", "ar_100", "precision", "recall", "false_positives_per_image")
@@ -83,22 +83,16 @@ class Detection(UnitTask):
         from assay.tasks.detection.roles import read_several
 
         tallies, counted = read_several(request, models)
-        return Counted(tally=PairedBoxes(models=tallies), census=counted.census, notes=counted.notes, data=counted.data)
+        return Counted(
+            tally=ModelTallies(models=tallies), census=counted.census, notes=counted.notes, data=counted.data
+        )
 
-    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Boxes:  # type: ignore[override]  # noqa: ARG002
-        """The tally of a Record."""
-        return Boxes.from_json(content)
-
-    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> PairedBoxes:  # type: ignore[override]  # noqa: ARG002
-        """The tallies of the Record of a comparison."""
-        return PairedBoxes.from_json(content)
-
-    def describe(self, tally: Boxes) -> dict[str, object]:  # type: ignore[override]
+    def describe(self, tally: Boxes) -> dict[str, object]:
         """Units and classes."""
         units = len(tally.images) if tally.units is None else len(set(tally.units))
         return {"units": units, "labels": list(tally.classes)}
 
-    def sections(self, tally: Boxes, settings: object) -> dict[str, object]:  # type: ignore[override]  # noqa: ARG002
+    def sections(self, tally: Boxes, settings: TaskSettings) -> dict[str, object]:  # noqa: ARG002
         """What figures need."""
         from assay.tasks.detection.figure_data import gather_figures
 
@@ -116,7 +110,7 @@ class Detection(UnitTask):
 
         yield from comparison_sections(record)
 
-    def unit_values(self, tally: Boxes) -> dict[str, dict[str, float | None]]:  # type: ignore[override]
+    def unit_values(self, tally: Boxes) -> dict[str, dict[str, float | None]]:
         """Precision, recall and errors of every image at the operating point."""
         true, false, _ = (np.asarray(part.sum(axis=0)).ravel() for part in operating_counts(tally))
         objects = np.bincount(tally.objects[:, 0], tally.objects[:, 2], minlength=len(tally.images))
@@ -133,37 +127,19 @@ class Detection(UnitTask):
             for place, image in enumerate(tally.images)
         }
 
-    def estimates(  # type: ignore[override]
-        self, tally: Boxes, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
-    ) -> BoxEstimates:
-        """Every measure of the task."""
-        return BoxEstimates(self.registry, tally, settings, slice_)
-
-    def model_estimates(self, paired: PairedBoxes, settings: TaskSettings) -> dict[str, Estimates]:  # type: ignore[override]
-        """The estimates of each detector."""
-        return {model: self.estimates(tally, settings) for model, tally in paired.models.items()}
-
     def compared_measures(self, settings: TaskSettings) -> list[Measure]:
         """The measures asked for, or map and map_50."""
         if settings.measures is not None:
             return list(settings.measures)
         return [parse(name, self.registry) for name in ("map", "map_50")]
 
-    def compare(self, paired: PairedBoxes, settings: TaskSettings) -> Iterator[Finding]:  # type: ignore[override]
+    def compare(self, paired: ModelTallies[Boxes], settings: TaskSettings) -> Iterator[Finding]:
         """Differences of every two detectors."""
-        from assay.core.traits import HIGHER
-
         measures = self.compared_measures(settings)
         for pair in model_pairs(tuple(paired.models), settings.control):
-            for measure, finding in zip(measures, compare_pair(paired, pair, measures, settings), strict=True):
-                yield finding
-                if settings.margin is not None:
-                    higher = measure.better is HIGHER
-                    yield check_margin(
-                        finding, settings.margin, equivalence=settings.equivalence, higher_is_better=higher
-                    )
+            yield from compare_pair(paired, pair, measures, settings)
 
-    def check_alike(self, new: Boxes, reference: Boxes) -> None:  # type: ignore[override]
+    def check_alike(self, new: Boxes, reference: Boxes) -> None:
         """Refuse tallies that were counted by different rules."""
         if new.rules != reference.rules:
             raise PlanError(
@@ -173,9 +149,9 @@ class Detection(UnitTask):
                 fix="count both with the same profile, max_detections and confidence",
             )
 
-    check_mergeable = check_alike  # type: ignore[assignment]
+    check_mergeable = check_alike
 
-    def small_cells(self, tally: Boxes, smallest: int) -> list[str]:  # type: ignore[override]
+    def small_cells(self, tally: Boxes, smallest: int) -> list[str]:
         """Every image is a cell of one."""
         return [f"{len(tally.images)} images"] if smallest > 1 else []
 

@@ -3,45 +3,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 from assay.core.labels import Label
 from assay.core.text import counted, listed
 from assay.core.values import Undefined
-from assay.inference.estimates import Estimate, Estimates, Interval
+from assay.inference.estimates import ByClass, Estimate, Interval, build_estimate
 from assay.measures.declare import Measure, parse
 from assay.tasks.detection.count_notes import FEW, describe_lonely_classes, describe_ties, rare_classes, refuse_rare
 from assay.tasks.detection.intervals import BIASED, HalfSamples
 from assay.tasks.detection.measures import BY_CLASS
+from assay.tasks.task_estimates import TaskEstimates
 
 if TYPE_CHECKING:
-    from assay.core.registry import Registry
     from assay.measures.declare import Tally
     from assay.tasks.detection.tally import Boxes
-    from assay.tasks.task_settings import TaskSettings
 
 
-class BoxEstimates(Estimates):
+class BoxEstimates(TaskEstimates):
     """Estimates of one tally; half samples of the images are drawn when the first interval is asked for."""
 
-    def __init__(
-        self, registry: Registry[Measure], tally: Boxes, settings: TaskSettings, slice_: Mapping[str, Label] | None
-    ) -> None:
-        self.registry, self.tally, self.settings = registry, tally, settings
-        self.slice = dict(slice_ or {})
-        self.halves = HalfSamples(tally, settings.wanted)
-        self._estimates: dict[tuple[str, int | None], Estimate] = {}
+    tally: Boxes
+
+    @cached_property
+    def halves(self) -> HalfSamples:
+        """The half samples, which all measures share."""
+        return HalfSamples(self.tally, self.settings.wanted)
 
     @cached_property
     def measures(self) -> Sequence[Measure]:
         """The measures asked for, or all that need no parameter."""
-        asked = self.settings.measures
-        if asked is not None:
-            return list(asked)
         rare = [parse(f'map_of(frequency="{kind}")', self.registry) for kind in "rcf" if self.tally.frequency]
-        return [*(measure for measure in self.registry if not measure.needs), *rare]
+        return [*super().measures, *(() if self.settings.measures is not None else rare)]
 
     @cached_property
     def class_measures(self) -> Sequence[Measure]:
@@ -53,28 +49,17 @@ class BoxEstimates(Estimates):
     @cached_property
     def by_class(self) -> Mapping[Label, Mapping[str, Estimate]]:
         """Estimates of every class."""
-        return {label: ClassEstimates(self, place) for place, label in enumerate(self.tally.classes)}
+        return ByClass(self, self.tally.classes)
 
-    def __getitem__(self, name: str) -> Estimate:
-        """The estimate of a measure, by name, symbol or alias."""
-        return self.estimate(parse(name, self.registry), None)
+    @property
+    def lists_classes(self) -> bool:
+        """Whether a Record lists every class."""
+        return not self.slice and len(self.tally.classes) > 1
 
-    def __iter__(self) -> Iterator[str]:
-        """The names of the measures."""
-        return iter([measure.title for measure in self.measures])
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self.measures)
-
-    def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
-        """What a Record lists."""
-        estimates = [self.estimate(measure, None) for measure in self.measures]
-        if not self.slice:
-            places = range(len(self.tally.classes)) if len(self.tally.classes) > 1 else range(0)
-            estimates += [self.estimate(measure, place) for place in places for measure in self.class_measures]
-        done()
-        return estimates
+    def class_estimate(self, name: str, label: Label) -> Estimate:
+        """The estimate of a measure of one class; "ap" is its average precision."""
+        alias = {"ap": "map", "ap_50": "map_50", "ap_75": "map_75"}
+        return super().class_estimate(alias.get(name.lower(), name), label)
 
     def speaks_of_class(self, measure: Measure) -> bool:
         """Whether a class may be named for it."""
@@ -85,29 +70,20 @@ class BoxEstimates(Estimates):
         counts = self.tally.objects_by_class[:, 0].tolist()
         return {str(label): f"{count:,}" for label, count in zip(self.tally.classes, counts, strict=True)}
 
-    def estimate(self, measure: Measure, label: int | None) -> Estimate:
-        """The estimate of a measure of all classes or of one."""
-        key = (measure.title, label)
-        if key not in self._estimates:
-            self._estimates[key] = self._estimate(measure, label)
-        return self._estimates[key]
+    def _estimate(self, measure: Measure) -> Estimate:
+        return self._made(measure, None)
 
-    def _estimate(self, measure: Measure, label: int | None) -> Estimate:
-        values = self.halves.values if label is None else self.halves.values.of_class(label)
+    def _class_estimate(self, measure: Measure, label: Label) -> Estimate:
+        return replace(self._made(measure, self.tally.classes.index(label)), label=label)
+
+    def _made(self, measure: Measure, place: int | None) -> Estimate:
+        values = self.halves.values if place is None else self.halves.values.of_class(place)
         value = measure(cast("Tally", values))
         interval: Interval | str = "the value is undefined"
         if not isinstance(value, Undefined):
-            interval = self._refuse(measure, label) or self.halves.interval(measure, label)
-        return Estimate(
-            measure=measure.title,
-            result=value,
-            interval=interval if isinstance(interval, Interval) else None,
-            no_interval=interval if isinstance(interval, str) else None,
-            n=self.halves.size,
-            label=None if label is None else self.tally.classes[label],
-            slice=self.slice,
-            notes=tuple(self._notes(measure)) if label is None else (),
-        )
+            interval = self._refuse(measure, place) or self.halves.interval(measure, place)
+        notes = tuple(self._notes(measure)) if place is None else ()
+        return build_estimate(measure.title, value, interval, self.halves.size, slice=self.slice, notes=notes)
 
     def _refuse(self, measure: Measure, label: int | None) -> str | None:
         """Why there is no interval."""
@@ -129,23 +105,3 @@ class BoxEstimates(Estimates):
                 "the interval may cover less than it states"
             )
         yield from describe_ties(self.tally)
-
-
-class ClassEstimates(Mapping[str, Estimate]):
-    """The estimates of one class."""
-
-    def __init__(self, view: BoxEstimates, place: int) -> None:
-        self.view, self.place = view, place
-
-    def __getitem__(self, name: str) -> Estimate:
-        """The estimate of a measure; "ap" is the average precision of the class."""
-        name = {"ap": "map", "ap_50": "map_50", "ap_75": "map_75"}.get(name.lower(), name)
-        return self.view.estimate(parse(name, self.view.registry), self.place)
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of the measures."""
-        return iter([measure.title for measure in self.view.class_measures])
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self.view.class_measures)

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -16,7 +16,7 @@ from assay.inference.multiplicity import holm
 from assay.inference.power import least_student
 from assay.inference.resampling import stream
 from assay.inference.tail_probabilities import Tail, shown
-from assay.tally.base import digest
+from assay.tally.paired.model_tallies import ModelTallies
 from assay.tasks.detection.box_values import BoxValues, draw_values
 from assay.tasks.detection.count_notes import rare_classes, refuse_rare
 from assay.tasks.detection.intervals import BIASED, FEWEST, HalfSamples, correct_interval, count_freedom
@@ -40,33 +40,8 @@ LISTED: Final = 100
 """Classes whose differences are listed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PairedBoxes:
-    """Tallies of several detectors on the same images."""
-
-    models: Mapping[str, Boxes]
-
-    @property
-    def rows(self) -> int:
-        """Images."""
-        return next(iter(self.models.values())).rows
-
-    def to_json(self) -> dict[str, object]:
-        """As in a Record."""
-        return {"models": {model: tally.to_json() for model, tally in self.models.items()}}
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> PairedBoxes:
-        """The inverse of `to_json`."""
-        return cls(models={model: Boxes.from_json(part) for model, part in content["models"].items()})
-
-
 def compare_pair(
-    paired: PairedBoxes, pair: tuple[str, str], measures: Sequence[Measure], settings: TaskSettings
+    paired: ModelTallies[Boxes], pair: tuple[str, str], measures: Sequence[Measure], settings: TaskSettings
 ) -> Iterator[Finding]:
     """A finding for each measure; that of map also lists the classes and who finds which objects."""
     halves = tuple(HalfSamples(paired.models[model], settings.wanted) for model in pair)

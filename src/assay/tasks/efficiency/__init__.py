@@ -4,21 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from assay.core.errors import PlanError
-from assay.core.labels import Label
 from assay.core.task import Counted, Example, Request
 from assay.core.text import listed
 from assay.measures.declare import parse
 from assay.tally.census import Census
+from assay.tally.paired.model_tallies import ModelTallies
 from assay.tasks.by_unit import UnitTask
 from assay.tasks.efficiency import measures as _declared  # noqa: F401  declares the measures
 from assay.tasks.efficiency.blocks import assessment_sections, comparison_sections, figure_data
 from assay.tasks.efficiency.compare import compare_runs
 from assay.tasks.efficiency.intervals import CostEstimates
 from assay.tasks.efficiency.roles import OPTIONS, ROLES, declared_facts, is_table
-from assay.tasks.efficiency.tally import Costs, Measured, MeasuredModels
+from assay.tasks.efficiency.tally import Costs, Measured
 
 if TYPE_CHECKING:
     from assay.core.blocks import Section
@@ -33,6 +33,7 @@ class Efficiency(UnitTask):
     says = "how long answers take, how many come in time, and what they cost"
     roles = ROLES
     options = OPTIONS
+    tally, paired, view = Measured, ModelTallies, CostEstimates
     unit = "run"
     sums = Costs
     headline = ("latency_mean", "p50", "p99", "latency_compliance", "throughput", "joules_per_inference")
@@ -64,12 +65,12 @@ class Efficiency(UnitTask):
 
             counted |= measure_targets({model: part.given for model, part in driven.items()}, request)
         counted |= {model: _read_table(part) for model, part in requests.items() if model not in driven}
-        tallies = {model: counted[model].tally for model in models}
+        tallies = {model: cast("Measured", counted[model].tally) for model in models}
         census = Census(read=0, scored=0)
         for part in counted.values():
             census += part.census  # type: ignore[operator]
         return Counted(
-            tally=MeasuredModels(models=tallies),  # type: ignore[arg-type]
+            tally=ModelTallies(models=tallies),
             census=census,
             notes=tuple(f"{model}: {note}" for model in models for note in counted[model].notes),
             data={
@@ -79,36 +80,15 @@ class Efficiency(UnitTask):
             },
         )  # fmt: skip
 
-    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
-        """The tally of a Record."""
-        return Measured.from_json(content)
-
-    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
-        """The tallies of the Record of a comparison."""
-        return MeasuredModels.from_json(content)
-
     def unit_values(self, tally: Any) -> dict[str, dict[str, float | None]]:  # noqa: ANN401
         """The leading measures of every run."""
         names = [run.name or str(place + 1) for place, run in enumerate(tally.durations.runs)]
         columns = {name: tally.run_values(parse(name, self.registry)) for name in self.headline}
         return {run: {name: column[place] for name, column in columns.items()} for place, run in enumerate(names)}
 
-    def sections(self, tally: Any, settings: object) -> dict[str, object]:  # noqa: ANN401, ARG002
+    def sections(self, tally: Any, settings: TaskSettings) -> dict[str, object]:  # noqa: ANN401, ARG002
         """What figures need."""
         return {"figures": figure_data(tally)}
-
-    def estimates(  # type: ignore[override]
-        self,
-        tally: Any,  # noqa: ANN401
-        settings: TaskSettings,
-        slice_: Mapping[str, Label] | None = None,
-    ) -> CostEstimates:
-        """Every measure of the task."""
-        return CostEstimates(tally, settings, slice_)
-
-    def model_estimates(self, paired: Any, settings: TaskSettings) -> dict[str, Any]:  # noqa: ANN401
-        """The estimates of each model."""
-        return {model: CostEstimates(measured, settings) for model, measured in paired.models.items()}
 
     def compare(self, paired: Any, settings: TaskSettings) -> Iterator[Finding]:  # noqa: ANN401
         """Every measure of every two models, by their runs."""
@@ -119,7 +99,7 @@ class Efficiency(UnitTask):
                 fix='leave margin out; to gate a model use a.accept("p99 <= 0.02")',
             )
         for measure in self.compared_measures(settings):
-            values = [CostEstimates(measured, settings)[measure.title].value for measured in paired.models.values()]
+            values = [self.estimates(measured, settings)[measure.title].value for measured in paired.models.values()]
             if settings.measures is None and all(value is None for value in values):
                 continue  # such as energy without a meter
             yield from compare_runs(measure, paired, level=settings.wanted.level, control=settings.control)

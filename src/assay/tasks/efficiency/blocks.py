@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from assay.core.blocks import Chart, Figure, Paragraph, Section, Table, number_table, section, table
 from assay.core.text import counted, figure
 from assay.tally.data.durations import NANOSECONDS
-from assay.tasks.efficiency.tally import MeasuredModels
-
-if TYPE_CHECKING:
-    from assay.tasks.efficiency.tally import Measured
+from assay.tally.paired.model_tallies import ModelTallies
+from assay.tasks.efficiency.tally import Measured
 
 SHARES: Final = (0.001, 0.01, 0.05, *(place / 20 for place in range(2, 19)), 0.95, 0.98, 0.99, 0.995, 0.999, 1.0)
 DRAWN: Final = 10
@@ -153,7 +151,7 @@ def _estimate_text(estimate: Mapping[str, Any]) -> str:
 
 def comparison_sections(record: Mapping[str, Any]) -> Iterator[Section]:
     """The Pareto front of several models."""
-    models = MeasuredModels.from_json(record["tallies"]).models
+    models = ModelTallies.read(Measured, record["tallies"]).models
     values = {model: _objectives(measured) for model, measured in models.items()}
     used = [name for name in PARETO if all(own.get(name) is not None for own in values.values())]
     if not used:

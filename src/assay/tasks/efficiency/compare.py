@@ -17,14 +17,15 @@ from assay.tally.real_values import Groups, Pairs
 
 if TYPE_CHECKING:
     from assay.measures.declare import Measure
-    from assay.tasks.efficiency.tally import Measured, MeasuredModels
+    from assay.tally.paired.model_tallies import ModelTallies
+    from assay.tasks.efficiency.tally import Measured
 
 LEAST: Final = 2
 """Runs of each model."""
 
 
 def compare_runs(
-    measure: Measure, paired: MeasuredModels, *, level: float, control: str | None = None
+    measure: Measure, paired: ModelTallies[Measured], *, level: float, control: str | None = None
 ) -> Iterator[Finding]:
     """A finding for every two models: the ratio of a measure, or the difference of a share."""
     for a, b in model_pairs(tuple(paired.models), control):

@@ -3,70 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Iterator
+from typing import Any, Final, cast
 
 import numpy as np
 
 from assay.conduct.energy import is_estimate
-from assay.core.labels import Label
 from assay.core.values import Undefined
-from assay.inference.estimates import Estimate, Estimates, Interval
+from assay.inference.estimates import Estimate, Interval, build_estimate
 from assay.inference.unit_intervals import FEWEST, jackknife_interval
 from assay.inference.units.run_intervals import DEPENDENT, find_units, percentile_interval, share_interval
-from assay.measures.declare import Measure, parse
+from assay.measures.declare import Measure
 from assay.tally.unit_table import UnitTable
 from assay.tasks.efficiency.tally import Costs, Measured
-
-if TYPE_CHECKING:
-    from assay.core.registry import Registry
-    from assay.tasks.task_settings import TaskSettings
+from assay.tasks.task_estimates import TaskEstimates
 
 SHARES: Final = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 LONGEST: Final = "latency_max"
 SINGLE: Final = "single-stream"
 
 
-class CostEstimates(Estimates):
-    """Measures of one model, computed when asked for."""
+class CostEstimates(TaskEstimates):
+    """Measures of one model."""
 
-    def __init__(self, tally: Measured, settings: TaskSettings, slice_: Mapping[str, Label] | None = None) -> None:
-        self.tally, self.settings, self.slice = tally, settings, dict(slice_ or {})
-        self._estimates: dict[str, Estimate] = {}
-
-    @property
-    def registry(self) -> Registry[Measure]:
-        """The measures of the task."""
-        return cast("Registry[Measure]", Costs.MEASURES)
-
-    @cached_property
-    def measures(self) -> Sequence[Measure]:
-        """The measures asked for, or all."""
-        if self.settings.measures is not None:
-            return list(self.settings.measures)
-        return [measure for measure in self.registry if not measure.needs]
-
-    def __getitem__(self, name: str) -> Estimate:
-        """The estimate of a measure, by name, symbol or alias."""
-        measure = parse(name, self.registry)
-        if measure.title not in self._estimates:
-            self._estimates[measure.title] = self._estimate(measure)
-        return self._estimates[measure.title]
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of the measures."""
-        return iter([measure.title for measure in self.measures])
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self.measures)
-
-    def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
-        """What a Record lists."""
-        estimates = [self[measure.title] for measure in self.measures]
-        done()
-        return estimates
+    tally: Measured
 
     def _estimate(self, measure: Measure) -> Estimate:
         value = measure(cast("Any", self.tally.costs(self.tally.table.total())))
@@ -75,15 +35,8 @@ class CostEstimates(Estimates):
             interval = f"{self.tally.facts['meter']}: the error of the model is not known"
         elif not isinstance(value, Undefined):
             interval = self._interval(measure)
-        return Estimate(
-            measure=measure.title,
-            result=value,
-            interval=interval if isinstance(interval, Interval) else None,
-            no_interval=interval if isinstance(interval, str) else None,
-            n=self.tally.rows,
-            slice=self.slice,
-            notes=tuple(self._notes(measure)),
-        )
+        notes = tuple(self._notes(measure))
+        return build_estimate(measure.title, value, interval, self.tally.rows, slice=self.slice, notes=notes)
 
     def _is_estimated(self, measure: Measure) -> bool:
         """Whether the joules that a measure reads come from a model of power instead of a meter."""

@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import RowsError
-from assay.core.labels import Label
 from assay.core.task import Counted, Example, Option, Request, Role
 from assay.core.text import counted, listed
 from assay.tally.census import Census
@@ -30,6 +29,33 @@ __all__ = ["TASK", "measures"]
 WINDOWS = {"ssim_uniform": "uniform", "ms_ssim": "multiscale"}
 """Measures that are listed only where their window is counted."""
 WHAT = "images: arrays, a folder, or paths"
+
+
+class PixelEstimates(UnitEstimates):
+    """Estimates that say how many images have no value."""
+
+    @cached_property
+    def measures(self) -> Sequence[Measure]:
+        """The measures asked for, or all whose windows were asked for."""
+        if self.settings.measures is not None:
+            return list(self.settings.measures)
+        windows = self.settings.options.get("windows") or ()
+        left_out = {name for name, window in WINDOWS.items() if window not in windows}
+        return [measure for measure in self.task.measures if measure.name not in left_out]
+
+    def _estimate(self, measure: Measure) -> Estimate:
+        estimate = super()._estimate(measure)
+        sums = Pixels(self.table.total())
+        notes = []
+        if measure.name in ("psnr", "mean_psnr") and sums.identical:
+            notes.append(
+                f"{int(sums.identical)} of {int(sums.images)} images are identical to their reference: their PSNR is "
+                "infinite and left out of mean_psnr"
+            )
+        if measure.name in ("ssim", "mean_ssim", "dssim") and 0 < sums.ssim_images < sums.images:
+            left = int(sums.images - sums.ssim_images)
+            notes.append(f"{left} of {int(sums.images)} images are smaller than the window and left out")
+        return replace(estimate, notes=(*estimate.notes, *notes)) if notes else estimate
 
 
 class ImageQuality(UnitTask):
@@ -61,6 +87,7 @@ class ImageQuality(UnitTask):
             several=True,
         ),
     )
+    view = PixelEstimates
     unit = "image"
     sums = Pixels
     headline = ("mean_ssim", "mean_psnr", "psnr", "root_mean_squared_error")
@@ -93,12 +120,6 @@ class ImageQuality(UnitTask):
         paired = UnitModels.join(tables)
         return Counted(tally=paired, census=Census(read=paired.rows, scored=paired.rows))
 
-    def estimates(
-        self, tally: UnitTable, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
-    ) -> UnitEstimates:
-        """Every measure, with a note where images have none."""
-        return PixelEstimates(self, tally, settings, slice_)
-
     def check_mergeable(self, first: UnitTable, other: UnitTable) -> None:
         """An image must not be counted twice."""
         super().check_alike(first, other)
@@ -111,7 +132,7 @@ class ImageQuality(UnitTask):
                 fix="give every image its own name: image=[...] (--image)",
             )
 
-    def sections(self, tally: UnitTable, settings: object) -> dict[str, object]:  # noqa: ARG002
+    def sections(self, tally: UnitTable, settings: TaskSettings) -> dict[str, object]:  # noqa: ARG002
         """What figures need."""
         from assay.tasks.image_quality.blocks import collect_figures
 
@@ -122,33 +143,6 @@ class ImageQuality(UnitTask):
         from assay.tasks.image_quality.blocks import build_sections
 
         return build_sections(record)
-
-
-class PixelEstimates(UnitEstimates):
-    """Estimates that say how many images have no value."""
-
-    @cached_property
-    def measures(self) -> Sequence[Measure]:
-        """The measures asked for, or all whose windows were asked for."""
-        if self.settings.measures is not None:
-            return list(self.settings.measures)
-        windows = self.settings.options.get("windows") or ()
-        left_out = {name for name, window in WINDOWS.items() if window not in windows}
-        return [measure for measure in self.task.measures if measure.name not in left_out]
-
-    def _estimate(self, measure: Measure) -> Estimate:
-        estimate = super()._estimate(measure)
-        sums = Pixels(self.table.total())
-        notes = []
-        if measure.name in ("psnr", "mean_psnr") and sums.identical:
-            notes.append(
-                f"{int(sums.identical)} of {int(sums.images)} images are identical to their reference: their PSNR is "
-                "infinite and left out of mean_psnr"
-            )
-        if measure.name in ("ssim", "mean_ssim", "dssim") and 0 < sums.ssim_images < sums.images:
-            left = int(sums.images - sums.ssim_images)
-            notes.append(f"{left} of {int(sums.images)} images are smaller than the window and left out")
-        return replace(estimate, notes=(*estimate.notes, *notes)) if notes else estimate
 
 
 def read_pairs(request: Request) -> tuple[ImagePairs, ImageRows]:

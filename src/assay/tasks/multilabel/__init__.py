@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.core.errors import RowsError
@@ -11,22 +11,23 @@ from assay.core.labels import Label
 from assay.core.task import Counted, Example, Option, Request, Role
 from assay.core.text import counted, listed
 from assay.measures.declare import Measure, parse
+from assay.tasks.by_unit import UnitTask
 from assay.tasks.multilabel.tally import LabelSets
 from assay.tasks.task_settings import TaskSettings
 
 if TYPE_CHECKING:
     from assay.core.blocks import Section
     from assay.core.registry import Registry
+    from assay.inference.estimates import Estimates
     from assay.inference.findings import Finding
     from assay.tasks.multilabel.compare import PairedSets
     from assay.tasks.multilabel.estimates import LabelEstimates
 
 
-class Multilabel:
+class Multilabel(UnitTask):
     """Sets of labels."""
 
     name = "multilabel"
-    variants = ("multilabel",)
     says = "sets of labels, row by row"
     roles = (
         Role(
@@ -68,6 +69,7 @@ class Multilabel:
         ),
         Option(name="basis", says="why these measures were chosen (TS 4213:2022, 6.5.1)"),
     )
+    tally = LabelSets
     unit = "row"
     in_scope = True
     headline = ("jaccard_samples", "exact_match_ratio", "hamming_loss", "f1_micro", "f1_macro", "jaccard_dataset")
@@ -105,18 +107,6 @@ class Multilabel:
 
         return cast("Registry[Measure]", LabelTable.MEASURES)
 
-    def variant(self, tally: LabelSets) -> str:  # noqa: ARG002  part of the contract
-        """Its name."""
-        return self.name
-
-    def read_settings(self, plan: Mapping[str, Any], labels: Iterable[Label] = ()) -> TaskSettings:  # noqa: ARG002
-        """The settings of a Record."""
-        return TaskSettings.from_json(plan, self.registry)
-
-    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> LabelSets:  # noqa: ARG002
-        """The tally of a Record, or of one level of a group."""
-        return LabelSets.from_json(content)
-
     def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> PairedSets:  # noqa: ARG002
         """The paired tally of the Record of a comparison."""
         from assay.tasks.multilabel.compare import PairedSets
@@ -127,25 +117,17 @@ class Multilabel:
         """Labels, units and empty sets."""
         return {"labels": list(tally.labels), "units": tally.independent, "empty_sets": tally.rows_empty}
 
-    def statement(self, tally: LabelSets) -> dict[str, object]:  # noqa: ARG002
-        """Nothing beyond the settings."""
-        return {}
-
     def sections(self, tally: LabelSets, settings: TaskSettings) -> dict[str, object]:
         """What figures need."""
         from assay.tasks.multilabel.blocks import read_figures
 
-        return {"figures": read_figures(tally, settings)}
+        return {"figures": read_figures(tally, self.estimates(tally, settings))}
 
     def blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:
         """Label sets, labels and errors that occur together."""
         from assay.tasks.multilabel.blocks import label_blocks
 
         yield from label_blocks(record)
-
-    def comparison_blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:  # noqa: ARG002
-        """No section of its own."""
-        yield from ()
 
     def unit_values(self, tally: LabelSets) -> dict[str, dict[str, float | None]]:
         """The leading measures of every unit alone."""
@@ -169,9 +151,9 @@ class Multilabel:
         from assay.tasks.multilabel.estimates import LabelEstimates
 
         _ = self.registry
-        return LabelEstimates(tally, settings, slice_)
+        return LabelEstimates(self, tally, settings, slice_)
 
-    def model_estimates(self, paired: PairedSets, settings: TaskSettings) -> dict[str, LabelEstimates]:
+    def model_estimates(self, paired: PairedSets, settings: TaskSettings) -> dict[str, Estimates]:
         """The estimates of each model."""
         return {model: self.estimates(tally, settings) for model, tally in paired.tallies.items()}
 
@@ -179,9 +161,7 @@ class Multilabel:
         """Losses row by row, averages, and label by label."""
         from assay.tasks.multilabel.compare import compare_sets
 
-        chosen = settings.measures
-        measures = [parse(name, self.registry) for name in self.headline] if chosen is None else list(chosen)
-        yield from compare_sets(paired, settings, measures)
+        yield from compare_sets(paired, settings, self.compared_measures(settings))
 
     def check_alike(self, new: LabelSets, reference: LabelSets) -> None:
         """The same labels."""

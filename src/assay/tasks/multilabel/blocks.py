@@ -15,7 +15,6 @@ from assay.tasks.multilabel.table import read_table
 
 if TYPE_CHECKING:
     from assay.tasks.multilabel.tally import LabelSets
-    from assay.tasks.task_settings import TaskSettings
 
 DRAWN: Final = 12
 """Labels of a figure; of more those with the most errors."""
@@ -23,12 +22,11 @@ POINTS: Final = 40
 BINS: Final = 10
 
 
-def read_figures(tally: LabelSets, settings: TaskSettings) -> dict[str, object]:
+def read_figures(tally: LabelSets, estimates: LabelEstimates) -> dict[str, object]:
     """What a Record keeps for figures."""
     tp, fp, fn = tally.counts
     order = np.argsort(-(fp + fn), kind="stable")[:DRAWN]
     chosen = [tally.labels[i] for i in order]
-    estimates = LabelEstimates(tally, settings)
     labels = []
     for i in order.tolist():
         f1 = estimates.by_class[tally.labels[i]]["f1"]
@@ -50,7 +48,7 @@ def read_figures(tally: LabelSets, settings: TaskSettings) -> dict[str, object]:
         }
     if tally.scores:
         out["roc"] = _roc(tally, chosen)
-        if settings.options.get("scores") == "probability":
+        if estimates.settings.options.get("scores") == "probability":
             out["calibration"] = _calibration(tally, chosen)
     return out
 

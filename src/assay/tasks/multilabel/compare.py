@@ -13,7 +13,6 @@ import numpy as np
 
 from assay.core.labels import Label
 from assay.core.text import counted
-from assay.core.traits import HIGHER
 from assay.core.values import Undefined
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
@@ -21,9 +20,8 @@ from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.resampling import stream
 from assay.inference.tail_probabilities import Tail, normal
 from assay.inference.tests.mcnemar import mcnemar_midp
-from assay.inference.unit_comparison import check_margin
 from assay.inference.unit_intervals import FEWEST, student_quantile
-from assay.tally.base import digest
+from assay.tally.base import Digested
 from assay.tally.contingency_tables import Outcomes
 from assay.tally.unit_table import UnitTable
 from assay.tasks.multilabel.estimates import STEP
@@ -89,7 +87,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PairedSets:
+class PairedSets(Digested):
     """Label sets of several models on the same rows."""
 
     models: tuple[str, ...]
@@ -120,10 +118,6 @@ class PairedSets:
         pairs = {names: pair + other.pairs[names] for names, pair in self.pairs.items()}
         units = None if self.units is None or other.units is None else self.units + other.units
         return PairedSets(models=self.models, tallies=tallies, pairs=pairs, units=units)
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
@@ -217,11 +211,7 @@ def compare_sets(paired: PairedSets, settings: TaskSettings, measures: Sequence[
         for names in paired.pairs:
             if settings.control is not None and settings.control not in names:
                 continue
-            finding = _compare_measure(paired, names, measure, settings)
-            yield finding
-            if settings.margin is not None:
-                better = measure.better is HIGHER
-                yield check_margin(finding, settings.margin, equivalence=settings.equivalence, higher_is_better=better)
+            yield _compare_measure(paired, names, measure, settings)
     if paired.units is None and settings.measures is None and len(paired.labels) <= LABELS_TESTED:
         for names, pair in paired.pairs.items():
             for place, label in enumerate(paired.labels):

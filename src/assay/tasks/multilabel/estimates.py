@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
@@ -12,9 +12,9 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.core.text import counted, listed, nearest, quoted
+from assay.core.text import counted, quoted
 from assay.core.values import Share, Undefined, Value
-from assay.inference.estimates import Estimate, Estimates, Interval
+from assay.inference.estimates import ByClass, Estimate, Interval, build_estimate
 from assay.inference.intervals.proportion import fitting, of_share
 from assay.inference.unit_intervals import FEW, FEWEST, jackknife_interval, scale_of, student_quantile
 from assay.measures.declare import Measure, parse
@@ -23,11 +23,11 @@ from assay.tasks.multilabel.measures import FREQUENCIES, LABELS, ORDER
 from assay.tasks.multilabel.score_measures import tables_of
 from assay.tasks.multilabel.table import LabelTable, read_products, read_sums, read_table, stack_tables
 from assay.tasks.multilabel.tally import MOST_LABELS, SAMPLE, LabelSets
+from assay.tasks.task_estimates import TaskEstimates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.core.registry import Registry
     from assay.inference.intervals.interval_choice import Found
     from assay.tally.scores.ranked_table import Ranked
     from assay.tasks.task_settings import TaskSettings
@@ -47,12 +47,10 @@ SHARED_ROWS: Final = "labels share their rows, and their scores vary together; s
 ANY_DEPENDENCE: Final = "mean of the intervals of the labels, wide enough for labels that vary together"
 
 
-class LabelEstimates(Estimates):
-    """Measures of one tally of label sets, computed when asked for."""
+class LabelEstimates(TaskEstimates):
+    """Measures of one tally of label sets."""
 
-    def __init__(self, tally: LabelSets, settings: TaskSettings, slice_: Mapping[str, Label] | None = None) -> None:
-        self.tally, self.settings, self.slice = tally, settings, dict(slice_ or {})
-        self._estimates: dict[str, Estimate] = {}
+    tally: LabelSets
 
     @cached_property
     def table(self) -> LabelTable:
@@ -64,8 +62,7 @@ class LabelEstimates(Estimates):
         """The measures asked for, or all that the columns allow."""
         if self.settings.measures is not None:
             return list(self.settings.measures)
-        registry = cast("Registry[Measure]", LabelTable.MEASURES)
-        return [measure for measure in registry if self.tally.scores or measure.family != ORDER]
+        return [measure for measure in self.registry if self.tally.scores or measure.family != ORDER]
 
     @cached_property
     def class_measures(self) -> list[Measure]:
@@ -78,30 +75,16 @@ class LabelEstimates(Estimates):
     @cached_property
     def by_class(self) -> Mapping[Label, Mapping[str, Estimate]]:
         """Label -> measure -> estimate of that label alone."""
-        return ByLabel(self)
+        return ByClass(self, self.tally.labels, ("label", "labels"))
 
-    def __getitem__(self, name: str) -> Estimate:
-        """The estimate of a measure, by name, symbol or alias."""
-        measure = parse(name, cast("Registry[Measure]", LabelTable.MEASURES))
-        if measure.title not in self._estimates:
-            self._estimates[measure.title] = self._estimate(measure)
-        return self._estimates[measure.title]
+    @property
+    def lists_classes(self) -> bool:
+        """Whether a Record lists every label."""
+        return self.settings.measures is None and not self.slice and len(self.tally.labels) <= LISTED
 
-    def __iter__(self) -> Iterator[str]:
-        """The names of the measures."""
-        return iter([measure.title for measure in self.measures])
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self.measures)
-
-    def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
-        """What a Record lists: the whole, then label by label."""
-        estimates = [self[measure.title] for measure in self.measures]
-        if self.settings.measures is None and not self.slice and len(self.tally.labels) <= LISTED:
-            estimates += [self.by_class[label][m.name] for label in self.tally.labels for m in self.class_measures]
-        done()
-        return estimates
+    def class_estimate(self, name: str, label: Label) -> Estimate:
+        """The estimate of a measure of two classes: the label, and its absence."""
+        return self.find(parse(name), label)
 
     def class_sizes(self) -> dict[str, str]:
         """How often each label is true."""
@@ -130,7 +113,7 @@ class LabelEstimates(Estimates):
         """The interval of a mean of areas: no mean varies more than one of labels that all vary together."""
         if name is None:
             return SHARED_ROWS
-        intervals = [self.label_estimate(label, parse(name)) for label in self.tally.labels]
+        intervals = [self.class_estimate(name, label) for label in self.tally.labels]
         if lost := [estimate for estimate in intervals if estimate.interval is None]:
             return f"no interval of {quoted(lost[0].label)}: {lost[0].no_interval}"
         low, high = (
@@ -149,8 +132,7 @@ class LabelEstimates(Estimates):
             raise TypeError(msg)
         return jackknife_interval(measure, self.tally.units, cast("Any", read), self.settings.wanted.level)
 
-    def label_estimate(self, label: Label, measure: Measure) -> Estimate:
-        """The estimate of a measure for one label against its absence."""
+    def _class_estimate(self, measure: Measure, label: Label) -> Estimate:
         place = self.tally.labels.index(label)
         if measure.from_scores:
             return self._from_scores(measure, label)
@@ -191,15 +173,7 @@ class LabelEstimates(Estimates):
         return self._made(measure, value, interval_or_reason, label, self.tally.independent)
 
     def _made(self, measure: Measure, value: Value, interval_or_reason: Found, label: Label | None, n: int) -> Estimate:
-        return Estimate(
-            measure=measure.title,
-            result=value,
-            interval=interval_or_reason if isinstance(interval_or_reason, Interval) else None,
-            no_interval=interval_or_reason if isinstance(interval_or_reason, str) else None,
-            n=n,
-            label=label,
-            slice=self.slice,
-        )
+        return build_estimate(measure.title, value, interval_or_reason, n, label=label, slice=self.slice)
 
 
 def linear_interval(measure: Measure, tally: LabelSets, value: float, level: float) -> Found:
@@ -268,50 +242,3 @@ def _binary_stack(sums: Floats, place: int, size: int) -> Binary:
     tp, fp, fn = (sums[..., len(SAMPLE) + kind * size + place] for kind in range(3))
     rows = sums[..., SAMPLE.index("n")]
     return Binary(tp=tp, fp=fp, fn=fn, tn=rows - tp - fp - fn)
-
-
-class ByLabel(Mapping[Label, "OneLabel"]):
-    """Label -> its estimates."""
-
-    def __init__(self, estimates: LabelEstimates) -> None:
-        self._estimates = estimates
-
-    def __getitem__(self, label: Label) -> OneLabel:
-        """The estimates of one label."""
-        labels = self._estimates.tally.labels
-        if label not in labels:
-            close = nearest(str(label), [str(known) for known in labels])
-            raise PlanError(
-                "label-not-declared",
-                f"there is no label {quoted(label)}",
-                known=listed(labels),
-                fix=f'did you mean "{close}"?' if close else "ask for one of the labels",
-            )
-        return OneLabel(self._estimates, label)
-
-    def __iter__(self) -> Iterator[Label]:
-        """The labels, in order."""
-        return iter(self._estimates.tally.labels)
-
-    def __len__(self) -> int:
-        """How many labels there are."""
-        return len(self._estimates.tally.labels)
-
-
-class OneLabel(Mapping[str, Estimate]):
-    """Measure name -> estimate of one label."""
-
-    def __init__(self, estimates: LabelEstimates, label: Label) -> None:
-        self._estimates, self._label = estimates, label
-
-    def __getitem__(self, name: str) -> Estimate:
-        """The estimate of a measure of two classes: the label, and its absence."""
-        return self._estimates.label_estimate(self._label, parse(name))
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of the measures that a Record lists of a label."""
-        return iter([measure.name for measure in self._estimates.class_measures])
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self._estimates.class_measures)

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from assay.core.labels import Label
 from assay.core.task import Counted, Example, Option, Request, Role
 from assay.tasks.by_unit import UnitTask
 from assay.tasks.regression import measures
@@ -29,6 +28,7 @@ class Regression(UnitTask):
 
     name = "regression"
     says = "how far predicted numbers are from the true ones"
+    tally, paired, view = Residuals, PairedResiduals, RegressionEstimates
     unit = "row"
     sums = cast("Any", Errors)
     headline = ("mean_absolute_error", "root_mean_squared_error", "r2", "mean_error")
@@ -93,25 +93,11 @@ class Regression(UnitTask):
         """Read and count several models on the same rows."""
         return read_paired_residuals(request, models)
 
-    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Residuals:  # type: ignore[override]  # noqa: ARG002
-        """The tally of a Record."""
-        return Residuals.from_json(content)
-
-    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> PairedResiduals:  # type: ignore[override]  # noqa: ARG002
-        """The paired tally of the Record of a comparison."""
-        return PairedResiduals.from_json(content)
-
-    def estimates(  # type: ignore[override]
-        self, tally: Residuals, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
-    ) -> RegressionEstimates:
-        """Every measure of every output."""
-        return RegressionEstimates(tally, settings, slice_)
-
-    def model_estimates(self, paired: PairedResiduals, settings: TaskSettings) -> dict[str, Any]:  # type: ignore[override]
+    def model_estimates(self, paired: PairedResiduals, settings: TaskSettings) -> dict[str, Any]:
         """The estimates of each model."""
         return {model: self.estimates(paired.residuals(model), settings) for model in paired.models}
 
-    def sections(self, tally: Residuals, settings: TaskSettings) -> dict[str, object]:  # type: ignore[override]
+    def sections(self, tally: Residuals, settings: TaskSettings) -> dict[str, object]:
         """Data of the pictures."""
         return {"figures": collect_figures(tally, settings.wanted.level)}
 
@@ -119,19 +105,19 @@ class Regression(UnitTask):
         """How errors lie, and where they are large."""
         return regression_sections(record)
 
-    def unit_values(self, tally: Residuals) -> dict[str, dict[str, float | None]]:  # type: ignore[override]
+    def unit_values(self, tally: Residuals) -> dict[str, dict[str, float | None]]:
         """The leading measures of every unit alone."""
         return value_units(tally, self.headline)
 
-    def compare(self, paired: PairedResiduals, settings: TaskSettings) -> Iterator[Finding]:  # type: ignore[override]
+    def compare(self, paired: PairedResiduals, settings: TaskSettings) -> Iterator[Finding]:
         """Findings about every two models."""
         return compare_models(paired, settings)
 
-    def check_alike(self, new: Residuals, reference: Residuals) -> None:  # type: ignore[override]
+    def check_alike(self, new: Residuals, reference: Residuals) -> None:
         """Both hold the same columns."""
         new.check_alike(reference)
 
-    check_mergeable = check_alike  # type: ignore[assignment]
+    check_mergeable = check_alike
 
 
 TASK = Regression()

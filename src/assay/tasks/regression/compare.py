@@ -12,14 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from assay.core.text import counted
-from assay.core.traits import HIGHER
 from assay.core.values import Undefined
-from assay.inference.estimates import Interval
-from assay.inference.findings import Check, Effect, Finding
-from assay.inference.power import least_student
-from assay.inference.tail_probabilities import Tail, student
-from assay.inference.unit_comparison import check_margin, compare_measure, model_pairs
-from assay.inference.unit_intervals import student_quantile
+from assay.inference.findings import Check, Effect, Finding, no_number
+from assay.inference.unit_comparison import compare_measure, model_pairs
 from assay.tally.unit_models import UnitModels
 from assay.tasks.regression.estimates import find_measure
 from assay.tasks.regression.sums import Errors, LackingColumnError, row_sums
@@ -55,7 +50,7 @@ def compare_models(paired: PairedResiduals, settings: TaskSettings) -> Iterator[
             if test == "permutation":
                 yield from swap_units(paired, settings, pair)
             elif test == "pitman_morgan":
-                yield pitman_morgan(paired, pair, settings.wanted.level)
+                yield compare_spreads(paired, pair, settings.wanted.level)
             else:
                 for measure in LOSSES:
                     yield compare_losses(paired, settings, pair, test, measure)
@@ -72,14 +67,10 @@ def swap_units(paired: PairedResiduals, settings: TaskSettings, pair: tuple[str,
     wanted, unit = settings.wanted, "unit" if paired.table.units is not None else "row"
     for measure in chosen_measures(settings):
         models = select_columns(all_sums, measure)
-        finding = compare_measure(
+        yield compare_measure(
             measure, models, cast("Any", partial(_name_columns, models.names)), pair,
             level=wanted.level, swaps=settings.swaps, seed=wanted.seed, unit=unit,
         )  # fmt: skip
-        yield finding
-        if settings.margin is not None:
-            higher = measure.better is HIGHER
-            yield check_margin(finding, settings.margin, equivalence=settings.equivalence, higher_is_better=higher)
 
 
 class _Noted(Errors):
@@ -199,6 +190,8 @@ def _time_order(paired: PairedResiduals, difference: Floats) -> Floats:
 
 def diebold_mariano(difference: Floats, horizon: int, level: float) -> Finding:
     """Test a mean loss difference over time, in the small-sample form of Harvey, Leybourne and Newbold (1997)."""
+    from assay.inference.tests.means import by_student
+
     n, name = len(difference), "mean loss of A minus that of B"
     title = "Diebold-Mariano test, small-sample form of Harvey, Leybourne and Newbold"
     about: dict[str, Any] = {"test": "diebold_mariano", "title": title, "n": n, "statistic_name": "t"}
@@ -218,8 +211,6 @@ def diebold_mariano(difference: Floats, horizon: int, level: float) -> Finding:
         return Finding(chance=chance, effect=Effect(name=name, value=mean), statistic=chance, **about)
     shrink = (n + 1 - 2 * horizon + horizon * (horizon - 1) / n) / n
     error = math.sqrt(variance / shrink)
-    reach = student_quantile((1 + level) / 2, n - 1) * error
-    interval = Interval(low=mean - reach, high=mean + reach, level=level, method="Diebold-Mariano, Student's t")
     first = float((apart[1:] * apart[:-1]).sum() / n / covariances[0]) if covariances[0] else 0.0
     limit = 2 / math.sqrt(n)
     check = Check(
@@ -227,56 +218,21 @@ def diebold_mariano(difference: Floats, horizon: int, level: float) -> Finding:
         holds=abs(first) <= limit if horizon == 1 else None,
         seen=f"autocorrelation at lag 1 is {first:.3f}, by chance up to {limit:.3f}",
     )
-    return Finding(
-        chance=student(mean / error, n - 1), effect=Effect(name=name, value=mean, interval=interval),
-        statistic=mean / error, df=(n - 1,), notes=tuple(notes), checks=(check,),
-        least=least_student(error, n - 1, level),
-        chosen="rows are ordered in time, so that neighbouring errors may be alike", **about,
-    )  # fmt: skip
+    plain = by_student(name, mean, error, n - 1, n, level=level, method="Diebold-Mariano, Student's t")
+    why = "rows are ordered in time, so that neighbouring errors may be alike"
+    return plain.said(test="diebold_mariano", title=title, notes=tuple(notes), checks=(check,), chosen=why)
 
 
-def pitman_morgan(paired: PairedResiduals, pair: tuple[str, str], level: float) -> Finding:
+def compare_spreads(paired: PairedResiduals, pair: tuple[str, str], level: float) -> Finding:
     """Test whether two models spread their errors alike: correlation of sums and differences of errors."""
-    a, b = (paired.errors(model) for model in pair)
-    n, name = len(a), f"ratio of the error variances, {pair[0]} over {pair[1]}"
-    about: dict[str, Any] = {
-        "test": "pitman_morgan", "title": "Pitman-Morgan test of equal spread", "about": "bland_altman_sd",
-        "models": pair, "n": n, "level": level, "statistic_name": "t",
-    }  # fmt: skip
-    a, b = a - a.mean(), b - b.mean()
-    spreads = float((a * a).sum()), float((b * b).sum())
+    from assay.inference.tests.variance import pitman_morgan
+    from assay.tally.real_values import Pairs
+
+    about: dict[str, Any] = {"about": "bland_altman_sd", "models": pair, "level": level}
+    name = f"ratio of the error variances, {pair[0]} over {pair[1]}"
     if paired.table.units is not None:
         none = Undefined(reason="rows of one unit are not independent, which this test needs", code="dependent")
-    elif n < FEWEST_ROWS or not all(spreads):
-        none = Undefined(reason="there are too few rows, or a model makes the same error everywhere", code="too-few")
-    elif np.array_equal(a, b):
-        none = SAME
-    else:
-        return Finding(**_pitman_morgan(a, b, spreads, name, level), **about)
-    ratio = spreads[0] / spreads[1] if spreads[1] else none
-    return Finding(chance=none, effect=Effect(name=name, value=ratio), statistic=none, **about)
-
-
-def _pitman_morgan(a: Floats, b: Floats, spreads: tuple[float, float], name: str, level: float) -> dict[str, Any]:
-    n, ratio = len(a), spreads[0] / spreads[1]
-    product = float((a * b).sum())
-    shared = product / math.sqrt(spreads[0] * spreads[1])
-    gap = (spreads[0] - spreads[1]) / math.sqrt((spreads[0] + spreads[1]) ** 2 - 4 * product**2)
-    free = max(1 - shared * shared, 0.0)
-    statistic = (ratio - 1) * math.sqrt((n - 2) / (4 * ratio * free)) if free else math.inf
-    quantile = student_quantile((1 + level) / 2, n - 2)
-    widen = 1 + 2 * quantile**2 * free / (n - 2)
-    reach = math.sqrt(max(widen * widen - 1, 0.0))
-    interval = Interval(
-        low=ratio * (widen - reach), high=ratio * (widen + reach), level=level,
-        method="Pitman-Morgan, Student's t",
-    )  # fmt: skip
-    kurtosis = max(float((x**4).mean() / (x**2).mean() ** 2) for x in (a, b))
-    check = Check(assumes="errors are normal", holds=kurtosis < 2 * 3, seen=f"largest kurtosis {kurtosis:.3g}")
-    return {
-        "chance": student(statistic, n - 2) if math.isfinite(statistic) else Tail.of(1e-300),
-        "effect": Effect(name=name, value=ratio, interval=interval),
-        "statistic": statistic, "df": (n - 2,), "checks": (check,),
-        "notes": (f"correlation of sums and differences of errors {gap:.3f}",),
-        "chosen": "paired variances of normal errors",
-    }  # fmt: skip
+        return no_number(name, none, "t", test="pitman_morgan", title=pitman_morgan.title, n=paired.rows, **about)
+    finding = pitman_morgan(Pairs.of(*(paired.errors(model) for model in pair), models=pair), level=level)
+    effect = replace(finding.effect, name=name)
+    return finding.said(effect=effect, chosen="paired variances of normal errors", **about)

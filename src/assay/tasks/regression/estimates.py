@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -12,17 +13,17 @@ import numpy as np
 
 from assay.core.labels import Label
 from assay.core.values import Number, Undefined, Value
-from assay.inference.estimates import Estimate, Estimates, Interval
+from assay.inference.estimates import ByClass, Estimate, Interval, build_estimate
 from assay.measures.declare import Measure, parse
 from assay.tasks.regression.intervals import find_interval, mean_interval, warn
 from assay.tasks.regression.measures.forecasts import SKILLS
 from assay.tasks.regression.summary import SummaryView, view_of
 from assay.tasks.regression.sums import Errors, LackingColumnError
 from assay.tasks.regression.views import ORDER, View
+from assay.tasks.task_estimates import TaskEstimates
 
 if TYPE_CHECKING:
     from assay.tasks.regression.tally import Residuals
-    from assay.tasks.task_settings import TaskSettings
 
 LISTED: Final = ("absolute_error_quantile(q=0.9)", "error_quantile(q=0.025)", "error_quantile(q=0.975)")
 """Measures with a parameter that are listed unasked."""
@@ -79,12 +80,10 @@ def find_value(measure: Measure, view: View) -> Value:
     return value
 
 
-class RegressionEstimates(Estimates):
-    """Measures of one tally, computed when asked for."""
+class RegressionEstimates(TaskEstimates):
+    """Measures of one tally: of its output, or the mean over outputs where there are several."""
 
-    def __init__(self, tally: Residuals, settings: TaskSettings, slice_: Mapping[str, Label] | None) -> None:
-        self.tally, self.settings, self.slice = tally, settings, dict(slice_ or {})
-        self._estimates: dict[tuple[str, str | None], Estimate] = {}
+    tally: Residuals
 
     @cached_property
     def measures(self) -> Sequence[Measure]:
@@ -94,53 +93,30 @@ class RegressionEstimates(Estimates):
     @property
     def class_measures(self) -> Sequence[Measure]:
         """What it lists of each output, where there are several."""
-        return self.measures if len(self.tally.facts.outputs) > 1 else ()
+        return self.measures if self.lists_classes else ()
 
     @cached_property
     def by_class(self) -> Mapping[Label, Mapping[str, Estimate]]:
         """Estimates of each output, where there are several."""
-        outputs = self.tally.facts.outputs
-        return {output: OutputEstimates(self, output) for output in outputs} if len(outputs) > 1 else {}
+        return ByClass(self, self.tally.facts.outputs, ("output", "outputs")) if self.lists_classes else {}
 
-    def __getitem__(self, name: str) -> Estimate:
-        """The estimate of a measure; the mean over outputs where there are several."""
-        return self.find(name, None)
+    @property
+    def lists_classes(self) -> bool:
+        """Whether there are several outputs."""
+        return len(self.tally.facts.outputs) > 1
 
-    def find(self, name: str, output: str | None) -> Estimate:
-        """The estimate of a measure of an output, or of the mean over all of them."""
-        measure = find_measure(name)
-        key = (measure.title, output)
-        if key not in self._estimates:
-            outputs = self.tally.facts.outputs
-            single = output if output is not None else outputs[0]
-            if len(outputs) > 1 and output is None:
-                self._estimates[key] = self._mean_estimate(measure)
-            else:
-                self._estimates[key] = self._estimate(measure, view_of(self.tally, single), output)
-        return self._estimates[key]
+    def _estimate(self, measure: Measure) -> Estimate:
+        if self.lists_classes:
+            return self._mean_estimate(measure)
+        return replace(self._class_estimate(measure, self.tally.facts.outputs[0]), label=None)
 
-    def __iter__(self) -> Iterator[str]:
-        """The names of the measures."""
-        return iter([measure.title for measure in self.measures])
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self.measures)
-
-    def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
-        """What a Record lists."""
-        estimates = [self[measure.title] for measure in self.measures]
-        for output in self.by_class:
-            estimates += [self.find(measure.title, str(output)) for measure in self.measures]
-        done()
-        return estimates
-
-    def _estimate(self, measure: Measure, view: View, output: str | None) -> Estimate:
+    def _class_estimate(self, measure: Measure, label: Label) -> Estimate:
+        view = view_of(self.tally, cast("str", label))
         value = find_value(measure, view)
         interval: Interval | str = "the value is undefined"
         if not isinstance(value, Undefined):
             interval = find_interval(measure, view, self.settings.wanted.level)
-        return self._finish(measure, value, interval, view, output)
+        return self._finish(measure, value, interval, view, label)
 
     def _mean_estimate(self, measure: Measure) -> Estimate:
         """The mean over outputs, undefined where one of them is."""
@@ -157,7 +133,7 @@ class RegressionEstimates(Estimates):
         return self._finish(measure, value, interval, views[0], None)
 
     def _finish(
-        self, measure: Measure, value: Value, interval: Interval | str, view: View, output: str | None
+        self, measure: Measure, value: Value, interval: Interval | str, view: View, output: Label | None
     ) -> Estimate:
         notes: tuple[str, ...] = ()
         if isinstance(interval, Interval):
@@ -167,11 +143,8 @@ class RegressionEstimates(Estimates):
             )  # fmt: skip
         if isinstance(view, SummaryView) and not isinstance(value, Undefined):
             notes = _describe_bins(measure, view)
-        return Estimate(
-            measure=measure.title, result=value, label=output,
-            interval=interval if isinstance(interval, Interval) else None,
-            no_interval=interval if isinstance(interval, str) else None,
-            n=view.units, slice=self.slice, notes=notes,
+        return build_estimate(
+            measure.title, value, interval, view.units, label=output, slice=self.slice, notes=notes
         )  # fmt: skip
 
 
@@ -184,25 +157,6 @@ def _describe_bins(measure: Measure, view: SummaryView) -> tuple[str, ...]:
     if measure.name in FROM_CELLS:
         return ("from bins of the truth with a relative width of 1/32 and of errors with one of 1/8",)
     return ()
-
-
-class OutputEstimates(Mapping[str, Estimate]):
-    """The estimates of one of several outputs."""
-
-    def __init__(self, whole: RegressionEstimates, output: str) -> None:
-        self.whole, self.output = whole, output
-
-    def __getitem__(self, name: str) -> Estimate:
-        """The estimate of a measure."""
-        return self.whole.find(name, self.output)
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of the measures."""
-        return iter(self.whole)
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self.whole)
 
 
 def value_units(tally: Residuals, names: Sequence[str]) -> dict[str, dict[str, float | None]]:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 from assay.core.errors import PlanError
 from assay.core.task import Counted, Example, Option, Request, Role
 from assay.measures.declare import Measure, parse
+from assay.tally.paired.model_tallies import ModelTallies
 from assay.tasks.by_unit import UnitTask
 from assay.tasks.retrieval import measures
 from assay.tasks.retrieval.blocks import comparison_sections, run_sections
-from assay.tasks.retrieval.compare import RankedModels, compare_runs
+from assay.tasks.retrieval.compare import compare_runs
 from assay.tasks.retrieval.estimates import RankingEstimates, listed_measures, query_values
 from assay.tasks.retrieval.figures import describe_figures
 from assay.tasks.retrieval.measures.recommendation import RECOMMENDATION
@@ -20,9 +21,7 @@ from assay.tasks.retrieval.tally import Rankings
 
 if TYPE_CHECKING:
     from assay.core.blocks import Section
-    from assay.core.labels import Label
     from assay.core.registry import Registry
-    from assay.inference.estimates import Estimates
     from assay.inference.findings import Finding
     from assay.tasks.task_settings import TaskSettings
 
@@ -54,6 +53,7 @@ class Retrieval(UnitTask):
         Option(name="grade_column", says="column of judgements that holds the grade"),
         Option(name="score_column", says="column of runs that holds the score"),
     )  # fmt: skip
+    tally, paired, view = Rankings, ModelTallies, RankingEstimates
     unit = "query"
     headline = ("ndcg@10", "map", "mrr", "precision@10", "recall@100")
     examples = (
@@ -81,14 +81,6 @@ class Retrieval(UnitTask):
         """Its measures by name."""
         return cast("Registry[Measure]", Rankings.MEASURES)
 
-    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
-        """The tally of a Record."""
-        return Rankings.from_json(content)
-
-    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Any:  # noqa: ANN401, ARG002
-        """The runs of the Record of a comparison."""
-        return RankedModels.from_json(content)
-
     def describe(self, tally: Any) -> dict[str, object]:  # noqa: ANN401
         """Queries by what became of them."""
         return {
@@ -110,24 +102,11 @@ class Retrieval(UnitTask):
             for place, query in enumerate(tally.ids)
         }
 
-    def estimates(
-        self,
-        tally: Any,  # noqa: ANN401
-        settings: TaskSettings,
-        slice_: Mapping[str, Label] | None = None,
-    ) -> RankingEstimates:
-        """Every measure at the cut-offs of the tally."""
-        return RankingEstimates(self, tally, settings, slice_)
-
-    def model_estimates(self, paired: Any, settings: TaskSettings) -> dict[str, Estimates]:  # noqa: ANN401
-        """The estimates of each run."""
-        return {model: self.estimates(run, settings) for model, run in paired.runs.items()}
-
     def compare(self, paired: Any, settings: TaskSettings) -> Iterator[Finding]:  # noqa: ANN401
         """The leading measures of every two runs, by swaps of queries."""
         yield from compare_runs(self.compared_measures(settings), paired, settings)
 
-    def sections(self, tally: Any, settings: object) -> dict[str, object]:  # noqa: ANN401
+    def sections(self, tally: Any, settings: TaskSettings) -> dict[str, object]:  # noqa: ANN401
         """What the figures show."""
         return {"figures": describe_figures(tally, self.estimates(tally, cast("Any", settings)))}
 

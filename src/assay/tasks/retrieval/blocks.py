@@ -12,7 +12,9 @@ import numpy as np
 from assay.core.blocks import Block, Card, Chart, Figure, Paragraph, Section, chart, number_table, section, table
 from assay.core.text import counted, figure, visible
 from assay.measures.declare import Measure
-from assay.tasks.retrieval.compare import RankedModels, query_pairs
+from assay.tally.paired.model_tallies import ModelTallies
+from assay.tasks.retrieval.compare import query_pairs
+from assay.tasks.retrieval.tally import Rankings
 
 MOST: Final = 200
 """Points of a line over queries."""
@@ -91,11 +93,11 @@ def _worst_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
 
 def comparison_sections(record: Mapping[str, Any], measure: Measure) -> Iterator[Section]:
     """The sections of several runs."""
-    paired = RankedModels.from_json(record["tallies"])
+    paired = ModelTallies.read(Rankings, record["tallies"])
     yield section("query-differences", "Differences query by query", _difference_blocks(paired, measure))
 
 
-def _difference_blocks(paired: RankedModels, measure: Measure) -> Iterator[Block]:
+def _difference_blocks(paired: ModelTallies[Rankings], measure: Measure) -> Iterator[Block]:
     for first, second in combinations(paired.models, 2):
         values = query_pairs(measure, paired, (first, second))
         gaps = values.sums[:, 0, 1] - values.sums[:, 1, 1]

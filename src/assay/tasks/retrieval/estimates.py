@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.core.text import figure
 from assay.core.values import Number, Undefined, Value
-from assay.inference.estimates import Estimate, Interval
+from assay.inference.estimates import Estimate, Interval, build_estimate
 from assay.measures.declare import Measure, parse
 from assay.tasks.by_unit import UnitEstimates
 from assay.tasks.retrieval.intervals import query_interval
@@ -99,15 +99,8 @@ class RankingEstimates(UnitEstimates):
         if len(values):
             wanted, size = self.settings.wanted, len(values)
             interval = query_interval(values, measure.range, level=wanted.level, seed=wanted.seed)
-        return Estimate(
-            measure=measure.title,
-            result=value,
-            interval=interval if isinstance(interval, Interval) else None,
-            no_interval=interval if isinstance(interval, str) else None,
-            n=size,
-            slice=self.slice,
-            notes=() if isinstance(value, Undefined) else tuple(self._notes(measure, size, value.value)),
-        )
+        notes = () if isinstance(value, Undefined) else tuple(self._notes(measure, size, value.value))
+        return build_estimate(measure.title, value, interval, size, slice=self.slice, notes=notes)
 
     def _notes(self, measure: Measure, size: int, value: float) -> list[str]:
         notes = []

@@ -17,7 +17,7 @@ from assay.core.task import Counted, Request
 from assay.core.text import counted, listed, quoted
 from assay.rows.files.file_digests import digest_of
 from assay.tally.census import Census
-from assay.tasks.retrieval.compare import RankedModels
+from assay.tally.paired.model_tallies import ModelTallies
 from assay.tasks.retrieval.engine_count import (
     Irregular,
     count_opened,
@@ -66,7 +66,7 @@ def read_runs(request: Request, models: Mapping[str, Mapping[str, object]]) -> C
         shared = [query for query in judgements.ids if all(query in run.ids for run in runs.values())]
         runs = {model: run.select(shared) for model, run in runs.items()}
     data = {"from": listed(names.values()), "truth": about.get("from"), "columns": {}, "files": files}
-    return Counted(tally=RankedModels(runs=runs), census=census, notes=notes, data=data)
+    return Counted(tally=ModelTallies(models=runs), census=census, notes=notes, data=data)
 
 
 def read_judgements(request: Request) -> tuple[Judgements, Mapping[str, object], tuple[str, ...]]:

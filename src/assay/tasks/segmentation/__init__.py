@@ -33,6 +33,7 @@ class Segmentation(UnitTask):
     says = "how well predicted masks cover the true objects of each image"
     roles = ROLES
     options = OPTIONS
+    tally = MaskTally
     unit = "image"
     sums = Masks
     headline = ("mean_dice", "mean_iou", "dice", "iou_macro", "hausdorff_95", "normalized_surface_distance")
@@ -60,21 +61,17 @@ class Segmentation(UnitTask):
         paired = UnitModels.join({model: sum_by_unit(tally) for model, tally in tallies.items()})
         return Counted(tally=paired, census=Census(read=paired.rows, scored=paired.rows))
 
-    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> MaskTally:  # type: ignore[override]  # noqa: ARG002
-        """The tally of a Record."""
-        return MaskTally.from_json(content)
-
-    def describe(self, tally: MaskTally) -> dict[str, object]:  # type: ignore[override]
+    def describe(self, tally: MaskTally) -> dict[str, object]:
         """Units and classes."""
         return {"units": tally.units, "labels": list(tally.labels)}
 
-    def unit_values(self, tally: MaskTally) -> dict[str, dict[str, float | None]]:  # type: ignore[override]
+    def unit_values(self, tally: MaskTally) -> dict[str, dict[str, float | None]]:
         """Overlap and distances of every image or unit: over all classes, and of each class where there are several."""
         from assay.tasks.segmentation.intervals import evaluate_units
 
         return evaluate_units(self.registry, tally)
 
-    def estimates(  # type: ignore[override]
+    def estimates(
         self, tally: MaskTally, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
     ) -> UnitEstimates:
         """Every measure, of all classes and of each."""
@@ -100,7 +97,7 @@ class Segmentation(UnitTask):
         """Those asked for, or the headline; averages over classes need the tally of each class."""
         return [measure for measure in super().compared_measures(settings) if not averages_classes(measure)]
 
-    def sections(self, tally: MaskTally, settings: object) -> dict[str, object]:  # type: ignore[override]  # noqa: ARG002
+    def sections(self, tally: MaskTally, settings: TaskSettings) -> dict[str, object]:  # noqa: ARG002
         """What figures need."""
         from assay.tasks.segmentation.blocks import collect_figures
 
@@ -118,13 +115,13 @@ class Segmentation(UnitTask):
 
         return comparison_sections(UnitModels.from_json(record["tallies"]))
 
-    def check_alike(self, new: MaskTally, reference: MaskTally) -> None:  # type: ignore[override]
+    def check_alike(self, new: MaskTally, reference: MaskTally) -> None:
         """Both must be counted by the same rules."""
         check_same_rules(new, reference)
 
-    check_mergeable = check_alike  # type: ignore[assignment]
+    check_mergeable = check_alike
 
-    def align(self, part: MaskTally, whole: MaskTally) -> MaskTally:  # type: ignore[override]
+    def align(self, part: MaskTally, whole: MaskTally) -> MaskTally:
         """A part over the classes of the whole."""
         from assay.tasks.segmentation.tally import widen_labels
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from assay.core.labels import Label
 from assay.core.text import counted, figure
 from assay.core.values import Undefined, Value
-from assay.inference.estimates import Estimate, Interval
+from assay.inference.estimates import Estimate, Interval, build_estimate
 from assay.inference.intervals.hurdle import hurdle_interval
 from assay.inference.unit_intervals import jackknife_interval
 from assay.measures.declare import Measure
@@ -152,16 +152,8 @@ class MaskEstimates(UnitEstimates):
         interval: Interval | str = "the value is undefined"
         if not isinstance(value, Undefined):
             interval = jackknife_interval(measure, table, ClassMasks, level) if macro else self._interval(measure)
-        return Estimate(
-            measure=measure.title,
-            result=value,
-            interval=interval if isinstance(interval, Interval) else None,
-            no_interval=interval if isinstance(interval, str) else None,
-            n=table.units,
-            label=self.label,
-            slice=self.slice,
-            notes=tuple(self._notes(measure)),
-        )
+        more = {"label": self.label, "slice": self.slice, "notes": tuple(self._notes(measure))}
+        return build_estimate(measure.title, value, interval, table.units, **more)
 
     def _interval(self, measure: Measure) -> Interval | str:
         unit = "image" if self.tally.unit_of is None else "unit"
