@@ -51,6 +51,14 @@ def test_pitman_morgan_is_the_correlation_of_sums_and_differences():
     assert finding.effect.interval.low < finding.effect.value < finding.effect.interval.high
 
 
+@pytest.mark.parametrize(("freedom", "holds"), [(1000, True), (3, False)])
+def test_pitman_morgan_looks_at_the_tails_of_many_errors(freedom, holds):
+    draw = np.random.default_rng(2).standard_t(freedom, (2, 6000))
+    models = {"A": draw[0], "B": draw[1]}
+    findings = assay.compare(task="regression", truth=np.zeros(6000), predicted=models, error_tests=("pitman_morgan",))
+    assert {check.holds for check in findings["pitman_morgan"].checks} == {holds}
+
+
 def test_rows_in_time_are_compared_by_diebold_and_mariano():
     findings = compare(time=np.arange(150))
     assert {finding.test for finding in findings.findings} == {"diebold_mariano"}
