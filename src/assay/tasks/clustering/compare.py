@@ -19,7 +19,7 @@ from assay.inference.power import least_student
 from assay.inference.tail_probabilities import Tail
 from assay.inference.unit_comparison import check_margin, model_pairs
 from assay.inference.unit_intervals import student_quantile
-from assay.tally.base import VERSION, demand_kind, digest
+from assay.tally.base import VERSION, Digested, demand_kind
 from assay.tasks.clustering.intervals import FEWEST, jackknife_spread, values_without
 from assay.tasks.clustering.measures.shape import FAMILY
 from assay.tasks.clustering.tally import Contingency
@@ -36,7 +36,7 @@ CHOSEN: Final = (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ClusteredModels:
+class ClusteredModels(Digested):
     """Rows by class and by the cluster that each model gives them."""
 
     models: tuple[str, ...]
@@ -67,10 +67,6 @@ class ClusteredModels:
         for cell, n in other.cells.items():
             cells[cell] = cells.get(cell, 0) + n
         return ClusteredModels(models=self.models, cells=cells)
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
 
     def to_json(self) -> dict[str, object]:
         """As in a Record: labels by place, cells sorted."""

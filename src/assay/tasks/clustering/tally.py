@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label, in_order
-from assay.tally.base import VERSION, demand_kind, digest
+from assay.tally.base import VERSION, Digested, demand_kind
 from assay.tasks.clustering.agreement_sums import Agreement
 from assay.tasks.clustering.geometry import Geometry
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Contingency:
+class Contingency(Digested):
     """Counts by (class, cluster); only occupied cells are kept, sorted by class and cluster."""
 
     classes: tuple[Label, ...]
@@ -91,18 +91,6 @@ class Contingency:
             )
         geometry = None if self.geometry is None or other.geometry is None else self.geometry + other.geometry
         return Contingency.build(counts, clusters=(*self.clusters, *other.clusters), geometry=geometry)
-
-    def __eq__(self, other: object) -> bool:
-        """Same counts."""
-        return isinstance(other, Contingency) and self.digest() == other.digest()
-
-    def __hash__(self) -> int:
-        """By digest."""
-        return hash(self.digest())
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

@@ -16,7 +16,7 @@ from assay.inference.multiplicity import holm
 from assay.inference.power import least_student
 from assay.inference.resampling import stream
 from assay.inference.tail_probabilities import Tail, shown
-from assay.tally.base import digest
+from assay.tally.base import Digested
 from assay.tasks.detection.box_values import BoxValues, draw_values
 from assay.tasks.detection.count_notes import rare_classes, refuse_rare
 from assay.tasks.detection.intervals import BIASED, FEWEST, HalfSamples, correct_interval, count_freedom
@@ -41,7 +41,7 @@ LISTED: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PairedBoxes:
+class PairedBoxes(Digested):
     """Tallies of several detectors on the same images."""
 
     models: Mapping[str, Boxes]
@@ -54,10 +54,6 @@ class PairedBoxes:
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
         return {"models": {model: tally.to_json() for model, tally in self.models.items()}}
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> PairedBoxes:

@@ -20,8 +20,8 @@ from assay.core.registry import Declared, Registry
 from assay.core.text import counted, listed, quoted
 from assay.tally.base import (
     VERSION,
+    Digested,
     demand_kind,
-    digest,
     packed_bytes,
     packed_reals,
     packed_whole,
@@ -72,7 +72,7 @@ class Rules:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Boxes:
+class Boxes(Digested):
     """Detections sorted by class and falling score, and the number of objects by image and class."""
 
     MEASURES: ClassVar[Registry[Declared]] = Registry("measure", {})
@@ -225,18 +225,6 @@ class Boxes:
         images = sort_labels({*self.images, *other.images})
         classes = sort_labels({*self.classes, *other.classes})
         return join_parts([self, other], images, classes)
-
-    def __eq__(self, other: object) -> bool:
-        """Same counts of the same images."""
-        return isinstance(other, Boxes) and self.digest() == other.digest()
-
-    def __hash__(self) -> int:
-        """By digest."""
-        return hash(self.digest())
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

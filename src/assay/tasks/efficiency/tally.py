@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.values import Undefined
-from assay.tally.base import digest
+from assay.tally.base import Digested
 from assay.tally.data.durations import NANOSECONDS, Durations, Run
 from assay.tally.unit_table import Sums, UnitTable
 
@@ -60,7 +60,7 @@ class Costs(Sums):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Measured:
+class Measured(Digested):
     """What was measured of one model."""
 
     durations: Durations
@@ -110,18 +110,6 @@ class Measured:
             )
         return Measured(durations=self.durations + other.durations, facts=self.facts)
 
-    def __eq__(self, other: object) -> bool:
-        """Same runs of the same model."""
-        return isinstance(other, Measured) and self.digest() == other.digest()
-
-    def __hash__(self) -> int:
-        """By digest."""
-        return hash(self.digest())
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
-
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
         return {**self.durations.to_json(), "model": dict(self.facts)}
@@ -143,7 +131,7 @@ def _sum_run(run: Run, *, bounded: bool) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MeasuredModels:
+class MeasuredModels(Digested):
     """What was measured of several models."""
 
     models: Mapping[str, Measured]
@@ -161,7 +149,3 @@ class MeasuredModels:
     def from_json(cls, content: Mapping[str, Any]) -> MeasuredModels:
         """The inverse of `to_json`."""
         return cls(models={model: Measured.from_json(part) for model, part in content["models"].items()})
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())

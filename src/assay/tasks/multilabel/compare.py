@@ -23,7 +23,7 @@ from assay.inference.tail_probabilities import Tail, normal
 from assay.inference.tests.mcnemar import mcnemar_midp
 from assay.inference.unit_comparison import check_margin
 from assay.inference.unit_intervals import FEWEST, student_quantile
-from assay.tally.base import digest
+from assay.tally.base import Digested
 from assay.tally.contingency_tables import Outcomes
 from assay.tally.unit_table import UnitTable
 from assay.tasks.multilabel.estimates import STEP
@@ -89,7 +89,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PairedSets:
+class PairedSets(Digested):
     """Label sets of several models on the same rows."""
 
     models: tuple[str, ...]
@@ -120,10 +120,6 @@ class PairedSets:
         pairs = {names: pair + other.pairs[names] for names, pair in self.pairs.items()}
         units = None if self.units is None or other.units is None else self.units + other.units
         return PairedSets(models=self.models, tallies=tallies, pairs=pairs, units=units)
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

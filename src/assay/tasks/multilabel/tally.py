@@ -17,7 +17,7 @@ import numpy as np
 from assay.core.errors import PlanError
 from assay.core.labels import Label, in_order
 from assay.core.text import listed
-from assay.tally.base import VERSION, demand_kind, digest
+from assay.tally.base import VERSION, Digested, demand_kind
 from assay.tally.scores.rounded_scores import LISTED
 from assay.tally.scores.score_tally import Scores
 from assay.tally.unit_table import UnitTable
@@ -47,7 +47,7 @@ SAMPLE: Final = (*SIZES, *(f"{name}{end}" for name in (*RATIOS, *RANKED) for end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LabelSets:
+class LabelSets(Digested):
     """Rows with a set of true and a set of predicted labels each."""
 
     PUBLIC: ClassVar = ("labels", "rows_empty")
@@ -137,18 +137,6 @@ class LabelSets:
             scores=tuple(x + y for x, y in zip(a.scores, b.scores, strict=True)),
             ranked={name: _merge_counts(values, b.ranked[name]) for name, values in a.ranked.items()},
         )
-
-    def __eq__(self, other: object) -> bool:
-        """Same labels, same counts."""
-        return isinstance(other, LabelSets) and self.digest() == other.digest()
-
-    def __hash__(self) -> int:
-        """By digest."""
-        return hash(self.digest())
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
 
     def to_json(self) -> dict[str, object]:
         """As in a Record; of the cross products one triangle."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.text import listed
-from assay.tally.base import VERSION, demand_kind, digest
+from assay.tally.base import VERSION, Digested, demand_kind
 from assay.tasks.regression.summary import Summary
 from assay.tasks.regression.unit_moments import UnitMoments
 
@@ -105,7 +105,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Residuals:
+class Residuals(Digested):
     """Truth and predictions of one model: a table of rows, or a summary of each output."""
 
     facts: Facts
@@ -186,18 +186,6 @@ class Residuals:
                 fix="count both with the same options",
             )
 
-    def __eq__(self, other: object) -> bool:
-        """Same rows, or same summary."""
-        return isinstance(other, Residuals) and self.digest() == other.digest()
-
-    def __hash__(self) -> int:
-        """By digest."""
-        return hash(self.digest())
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
-
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
         tally = self.final()
@@ -233,7 +221,7 @@ class Residuals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PairedResiduals:
+class PairedResiduals(Digested):
     """Truth, and the predictions of each model, row by row."""
 
     facts: Facts
@@ -274,10 +262,6 @@ class PairedResiduals:
         """Truth minus prediction of one model."""
         columns = self.table.columns(model)
         return columns["truth"] - columns["predicted"]
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

@@ -14,7 +14,7 @@ from assay.core.traits import HIGHER
 from assay.core.values import Number, number
 from assay.inference.unit_comparison import check_margin, compare_measure, model_pairs
 from assay.measures.declare import Measure
-from assay.tally.base import digest
+from assay.tally.base import Digested
 from assay.tally.unit_models import UnitModels
 from assay.tally.unit_table import Sums
 from assay.tasks.retrieval.estimates import query_values
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RankedModels:
+class RankedModels(Digested):
     """The tallies of several runs on the same queries."""
 
     runs: Mapping[str, Rankings]
@@ -55,10 +55,6 @@ class RankedModels:
     def __add__(self, other: RankedModels) -> RankedModels:
         """The queries of both."""
         return RankedModels(runs={model: run + other.runs[model] for model, run in self.runs.items()})
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

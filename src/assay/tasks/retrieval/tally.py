@@ -13,7 +13,7 @@ import numpy as np
 from assay.core.errors import PlanError
 from assay.core.registry import Declared, Registry
 from assay.core.text import counted, listed
-from assay.tally.base import VERSION, demand_kind, digest, packed_steps, unpacked_steps
+from assay.tally.base import VERSION, Digested, demand_kind, packed_steps, unpacked_steps
 from assay.tasks.retrieval.exposure import Exposure
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Outside:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Rankings:
+class Rankings(Digested):
     """Ranks and grades of judged documents by query; every measure of a run follows from it.
 
     Queries are those that were judged, sorted by name. With `each`, measures give one value a query.
@@ -232,18 +232,6 @@ class Rankings:
                 found=listed(both),
                 fix="give every query to one of the two",
             )
-
-    def __eq__(self, other: object) -> bool:
-        """Same ranks and grades of the same queries."""
-        return isinstance(other, Rankings) and self.digest() == other.digest()
-
-    def __hash__(self) -> int:
-        """By digest."""
-        return hash(self.digest())
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
 
     def to_json(self) -> dict[str, object]:
         """As in a Record: whole numbers packed, grades by their place among the distinct ones."""

@@ -13,7 +13,7 @@ import numpy as np
 from assay.core.errors import PlanError, RecordError, RowsError
 from assay.core.labels import Label
 from assay.core.text import counted, listed
-from assay.tally.base import VERSION, digest
+from assay.tally.base import VERSION, Digested, digest
 from assay.tally.unit_table import Sums, UnitTable
 from assay.tasks.image_inputs import Fault
 from assay.tasks.segmentation.kernel import COLUMNS, ImageCounts, Rules
@@ -102,7 +102,7 @@ BY_IMAGE = ("images", "pixels", "equal", "spaced", "lined", "both_empty")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MaskTally:
+class MaskTally(Digested):
     """Images by name, and one row of counts for each class of an image."""
 
     PUBLIC: ClassVar = ("by_unit", "confusion")
@@ -191,14 +191,6 @@ class MaskTally:
             pictures=(),
             cache={},
         )
-
-    def __eq__(self, other: object) -> bool:
-        """Same counts of the same images."""
-        return isinstance(other, MaskTally) and self.digest() == other.digest()
-
-    def __hash__(self) -> int:
-        """By digest."""
-        return hash(self.digest())
 
     def digest(self) -> str:
         """SHA-256 of the canonical form; contours illustrate the counts and are no part of them."""
