@@ -14,8 +14,8 @@ from assay.rows.label_types import label_of
 from assay.rows.open import open_source
 from assay.rows.score_columns import ScoreColumns
 from assay.rows.source import FrameSource, Roles, refuse_limits, require
+from assay.tally.labels.label_cells import Codes
 from assay.tally.labels.label_codes import fetch_columns
-from assay.tally.paired.joint_counts import _labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +104,8 @@ def _from_engine(  # noqa: PLR0917  as they were given
     source = cast("FrameSource", open_source(data, roles, reading, engine=engine, limits=limits))
     try:
         columns = fetch_columns(source, [*(source.group[name] for name in names), *source.score])
-        texts = [_labels(columns[i], source, source.group[name]) for i, name in enumerate(names)]
+        where = [f"{source.where}, {source.shown(source.group[name])}" for name in names]
+        texts = [list(Codes.of_values(one, place)) for one, place in zip(columns, where, strict=False)]
     finally:
         source.close()
     return ValueTable(

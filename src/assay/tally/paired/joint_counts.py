@@ -10,15 +10,11 @@ from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.rows.files.formats import FRAME
 from assay.rows.joins.mismatch_errors import SUBJECT
-from assay.rows.label_types import label_of
 from assay.rows.source import ArraySource, FrameSource, Source
 from assay.tally.labels.label_cells import Codes
 from assay.tally.labels.label_codes import columns_of
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from assay.core.arrays import Floats, Whole
     from assay.rows.columns import Coded
 
@@ -132,18 +128,3 @@ def scored(source: Source) -> tuple[Codes, tuple[Floats, ...]]:
         return Codes.of_column(source.truth), source.score
     [truth], scores = columns_of(source, [source.truth], source.score)
     return truth, tuple(scores)
-
-
-def _labels(values: NDArray[np.object_], source: FrameSource, column: str) -> list[Label | None]:
-    where = f"{source.where}, {source.shown(column)}"
-    known: dict[tuple[type, object], Label | None] = {}
-    labels: list[Label | None] = []
-    items: list[Label | None] = values.tolist()
-    if set(map(type, items)) == {int}:
-        return items  # as they are: millions of ids need no second look
-    for value in items:
-        key = (type(value), value)
-        if key not in known:
-            known[key] = label_of(value, where=where)
-        labels.append(known[key])
-    return labels
