@@ -269,12 +269,12 @@ def _whole_label(opened: OpenedFile, name: str) -> str:
     return f"CASE WHEN isfinite({real}) THEN CAST({column} AS BIGINT) END"
 
 
-def _fractions(role: str, where: str, found: Sequence[str] = ()) -> RowsError:
+def _fractions(role: str, where: str, shown: Sequence[str] = ()) -> RowsError:
     return RowsError(
         "column-type",
         f"{role} holds numbers with fractions, which cannot name anything",
         where=where,
-        found="; ".join(found) or None,
+        found="; ".join(shown) or None,
         fix="give text or whole numbers",
     )
 
