@@ -184,15 +184,19 @@ def instead(column, value):
 
 
 SPOILED = {
-    "twice": (lambda t: t.vstack(t[:2]), "duplicate-id", "2 ids of b stand for several rows"),
-    "twice and lost": (lambda t: t[1:].vstack(t[1:2]), "duplicate-id", "1 id of b stands for several rows"),
+    "twice": (lambda t: t.vstack(t[:2]), "duplicate-id", "2 ids of b stand in more than one row, 4 rows in all"),
+    "twice and lost": (
+        lambda t: t[1:].vstack(t[1:2]),
+        "duplicate-id",
+        "1 id of b stands in more than one row, 2 rows in all",
+    ),
     "lost": (lambda t: t[1:], "rows-unmatched", "a and b were not run on the same rows (TS 4213, 5.3.5)"),
     "others": (
         lambda t: t.with_columns(id=pl.col("id") + "!!"),
         "rows-unmatched",
         "a and b were not run on the same rows (TS 4213, 5.3.5)",
     ),
-    "no id": (instead("id", None), "duplicate-id", "1 row of b has no id"),
+    "no id": (instead("id", None), "missing-id", "1 row of b has no id"),
     "numbers as ids": (
         lambda t: t.with_columns(id=pl.Series(range(len(t)))),
         "rows-unmatched",
@@ -256,7 +260,10 @@ def test_examples_are_told_by_their_ids():
 def test_an_id_of_very_many_rows_is_told_before_rows_are_multiplied():
     rows = 40_000
     table = pl.DataFrame({"id": ["same"] * rows, "y": ["x", "y"] * (rows // 2), "p": ["x"] * rows})
-    assert matched({"a": table, "b": table}, predicted="p") == ("duplicate-id", "1 id of a stands for several rows")
+    assert matched({"a": table, "b": table}, predicted="p") == (
+        "duplicate-id",
+        "1 id of a stands in more than one row, 40,000 rows in all",
+    )
     with pytest.raises(assay.RowsError, match="40,000 rows in all"):
         flat.assess(data=table, truth_data=table.rename({"p": "q"}), id="id", truth="y", predicted="p")
 

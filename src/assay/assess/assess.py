@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, cast
@@ -112,8 +112,8 @@ def assess(
     crossed = {name: factors.pop(name) for name, column in list(factors.items()) if isinstance(column, Crossed)}
     roles = Roles(truth=truth, predicted=predicted, group=factors, weight=weight, id=id, score=columns)
     request = _Request(
-        roles=roles, reading=reading, limits=limits, engine=engine, labels=labels, positive=positive,
-        settings=settings, progress=monotonic(reading.progress),
+        roles=roles, reading=replace(reading, progress=monotonic(reading.progress)), limits=limits, engine=engine,
+        labels=labels, positive=positive, settings=settings,
     )  # fmt: skip
     source = request.open(data, roles, reading.truth_data)
     try:
@@ -176,14 +176,10 @@ class _Request:
     labels: Sequence[Label] | None
     positive: Label | None
     settings: Settings
-    progress: Callable[[int, int], None] | None
 
     def open(self, data: object, roles: Roles, truth_data: object = None) -> Source:
         """Open the rows of a table."""
-        return open_source(
-            data, roles, self.reading, progress=self.progress, engine=self.engine, limits=self.limits,
-            truth_data=truth_data, unmatched=self.reading.unmatched,
-        )  # fmt: skip
+        return open_source(data, roles, self.reading, engine=self.engine, limits=self.limits, truth_data=truth_data)
 
 
 def _check_labels(*, truth: object, predicted: object, score: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
@@ -29,7 +29,6 @@ from assay.rows.source import (
 
 if TYPE_CHECKING:
     from assay.rows.files.file_list import Paths
-    from assay.rows.joins.mismatch_errors import Unmatched
     from assay.rows.limits import Limits
 
 ENGINE_FROM = 200_000
@@ -41,45 +40,36 @@ def open_source(
     roles: Roles,
     reading: Reading | None = None,
     *,
-    progress: Any = None,  # noqa: ANN401
     engine: str | None = None,
     limits: Limits | None = None,
     truth_data: object = None,
-    unmatched: Unmatched = "error",
 ) -> Source:
     """Open what the user gave; with `truth_data`, truth is there and meets the predictions by id."""
     refuse_limits(data, engine, limits)
-    if not are_paths(truth_data) and reading is not None and (reading.truth_table or reading.truth_query):
+    reading = reading or Reading()
+    if not are_paths(truth_data) and (reading.truth_table or reading.truth_query):
         raise PlanError(
             "role-clash",
             "a table or a query for the truth is given, but no database that holds it",
             where="truth_data",
             fix="give truth_data= (--truth-file), or table= and query= if the rows hold the truth themselves",
         )
-    plainly, quantum = (False, None) if reading is None else (reading.show_ids, reading.weight_quantum)
-    if type(data).__name__ == "DuckDBPyConnection":  # asked by name, so that nothing is imported to ask
-        from assay.rows.databases.duckdb_file import from_connection
-
-        data, reading = from_connection(data, reading), None
-    if reading is not None and (reading.table or reading.query) and not are_paths(data):
+    if (reading.table or reading.query) and not are_paths(data):
         from assay.rows.databases.database import refuse_selection
 
         refuse_selection(data, reading)
     if truth_data is None and roles.id is None:
-        source = _opened(data, roles, reading, progress=progress, engine=engine, limits=limits)
-        return _with_quantum(source, quantum)
+        return _with_quantum(_opened(data, roles, reading, engine, limits), reading.weight_quantum)
     from assay.rows.joins.mismatch_errors import ids_told
     from assay.rows.joins.truth_and_predictions import check_unique_ids, open_both
 
-    with ids_told(plainly=plainly):
+    with ids_told(plainly=reading.show_ids):
         if truth_data is None:
-            source = _opened(data, roles, reading, progress=progress, engine=engine, limits=limits)
+            source = _opened(data, roles, reading, engine, limits)
             check_unique_ids(source, data, roles.id)
         else:
-            source = open_both(
-                data, truth_data, roles, reading, progress=progress, engine=engine, limits=limits, unmatched=unmatched
-            )
-    return _with_quantum(source, quantum)
+            source = open_both(data, truth_data, roles, reading, engine, limits)
+    return _with_quantum(source, reading.weight_quantum)
 
 
 def _with_quantum(source: Source, stated: float | None) -> Source:
@@ -95,20 +85,12 @@ def _with_quantum(source: Source, stated: float | None) -> Source:
         raise
 
 
-def _opened(
-    data: object,
-    roles: Roles,
-    reading: Reading | None,
-    *,
-    progress: Any,  # noqa: ANN401
-    engine: str | None,
-    limits: Limits | None,
-) -> Source:
+def _opened(data: object, roles: Roles, reading: Reading, engine: str | None, limits: Limits | None) -> Source:
     if data is None:
         return _arrays(roles)
     names_only(roles)
     if are_paths(data):
-        return _from_path(data, roles, reading or Reading(), progress=progress, engine=engine, limits=limits)
+        return _from_path(data, roles, reading, engine, limits)
     if isinstance(data, Mapping):
         return _arrays(_from_mapping(data, roles))
     from assay.rows.engines.narwhals_frames import from_frame, narwhals_of, take_apart
@@ -193,15 +175,7 @@ def _text_objects(roles: Roles) -> FrameSource | None:
     return from_arrays(arrays, roles)
 
 
-def _from_path(
-    path: Paths,
-    roles: Roles,
-    reading: Reading,
-    *,
-    progress: Any,  # noqa: ANN401
-    engine: str | None,
-    limits: Limits | None,
-) -> FrameSource:
+def _from_path(path: Paths, roles: Roles, reading: Reading, engine: str | None, limits: Limits | None) -> FrameSource:
     """A path or several, read by the embedded engine or by the one that is named; a database by the embedded engine."""
     from assay.rows.databases.database import is_database, open_embedded, place_of, refuse_selection
     from assay.rows.engines.narwhals_frames import demand_embedded, demand_one_path, of_opened
@@ -224,7 +198,7 @@ def _from_path(
         return from_cluster(cast("str", path), roles, reading, engine)
     demand_embedded(engine)
     ids = id_columns(roles.id) if database else ()
-    opened = open_embedded(path, roles.uses(ids), reading, progress=progress, limits=limits)
+    opened = open_embedded(path, roles.uses(ids), reading, progress=reading.progress, limits=limits)
     source = of_opened(opened, roles)
     return replace(source, where=place_of(opened.path, reading)) if database else source
 

@@ -8,7 +8,7 @@ value is missing, labels as Python objects with None.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -22,8 +22,9 @@ from assay.core.text import quoted, visible
 from assay.rows.columns import as_array
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading, called
-from assay.rows.label_types import label_of
+from assay.rows.label_types import EXACT, label_of
 from assay.rows.number_columns import exact_floats
+from assay.rows.row_positions import places
 from assay.rows.source import check_same_index, check_same_length, refuse_limits, require
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _typed(array: NDArray[Any], kind: Kind, role: str) -> NDArray[Any]:
     if kind == "id" and array.dtype.kind in "iu":
         return array
     if array.dtype.kind == "f":
-        whole = array == np.floor(array)
+        whole = (array == np.floor(array)) & np.isfinite(array)
         if not (whole | np.isnan(array)).all():
             raise _fractions(role, role)
         return np.array([None if math.isnan(value) else int(value) for value in array.tolist()], dtype=object)
@@ -161,11 +162,6 @@ def _typed(array: NDArray[Any], kind: Kind, role: str) -> NDArray[Any]:
         if type(value) not in (str, int) and isinstance(value, (Number, Decimal)):
             labels[place] = label_of(value, where=role)
     return labels
-
-
-def _fractions(what: str, where: str) -> RowsError:
-    text = f"{what} holds numbers with fractions, which cannot name anything"
-    return RowsError("column-type", text, where=where, fix="give text or whole numbers")
 
 
 def to_numbers(array: NDArray[Any], role: str) -> NDArray[np.float64]:
@@ -253,12 +249,34 @@ def _expression(opened: OpenedFile, name: str, kind: Kind) -> str:
     if stored in (*_WHOLE, "boolean", "varchar"):
         return quote_identifier(name)
     if stored in ("float", "double", "decimal"):
-        column, view = quote_identifier(name), quote_identifier(opened.view)
-        if opened.fetch(f"SELECT count(*) FROM {view} WHERE {column} <> round({column})")[0][0]:  # noqa: S608  quoted
-            what = f"column {quoted(name)}"
-            raise _fractions(what, opened.path)
-        return f"CAST({column} AS BIGINT)"
+        return _whole_label(opened, name)
     return f"CAST({quote_identifier(name)} AS VARCHAR)"
+
+
+def _whole_label(opened: OpenedFile, name: str) -> str:
+    """The SQL that gives real numbers as whole ones, after a check that they are; NaN is a missing label."""
+    from assay.rows.engines.duckdb_engine import quote_identifier
+    from assay.rows.files.opened_file import locate
+
+    column = quote_identifier(name)
+    real = f"CAST({column} AS DOUBLE)"  # a file's statistics leave NaN out, by which isnan would be untrue
+    odd = f"{real} <> floor({real}) OR abs({real}) >= {EXACT}"
+    first = locate(opened, f"CASE WHEN isfinite({real}) THEN {odd} ELSE abs({real}) = 'inf'::DOUBLE END", [name])
+    if first:
+        shown = [f"{visible(values[name])} {places([row])}".rstrip() for row, values in first]
+        called = f"column {quoted(name)}"
+        raise _fractions(called, f"{opened.shown}, {called}", shown)
+    return f"CASE WHEN isfinite({real}) THEN CAST({column} AS BIGINT) END"
+
+
+def _fractions(role: str, where: str, shown: Sequence[str] = ()) -> RowsError:
+    return RowsError(
+        "column-type",
+        f"{role} holds numbers with fractions, which cannot name anything",
+        where=where,
+        found="; ".join(shown) or None,
+        fix="give text or whole numbers",
+    )
 
 
 def _query_batches(

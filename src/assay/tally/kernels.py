@@ -133,7 +133,9 @@ def run_kernel_on_spark(  # type: ignore[explicit-any]  # a Spark frame has no t
     def count(batches: Iterator[Any]) -> Iterator[Any]:  # type: ignore[explicit-any]  # Arrow has no types
         import pyarrow as pa
 
-        columns_by_name = ({name: _to_numpy(batch.column(name)) for name in names} for batch in batches)
+        from assay.rows.spark.spark_columns import array_of
+
+        columns_by_name = ({name: array_of(batch.column(name)) for name in names} for batch in batches)
         whole = columns_by_name if unit is None else keep_units_whole(columns_by_name, unit)
         partials = [kernel(batch) for batch in whole if len(batch[names[0]])]
         if partials:
@@ -142,18 +144,3 @@ def run_kernel_on_spark(  # type: ignore[explicit-any]  # a Spark frame has no t
 
     found = rows.mapInArrow(count, f"{PARTIAL} string").collect()
     return _add_partials(tally.from_json(json.loads(row[PARTIAL])) for row in found)
-
-
-def _to_numpy(column: Any) -> NDArray[Any]:  # type: ignore[explicit-any]  # noqa: ANN401  an Arrow array
-    """Numbers as they are; text, lists and columns with nulls as Python objects."""
-    from pyarrow.types import is_primitive
-
-    if not column.null_count and is_primitive(column.type):
-        try:
-            return np.asarray(column.to_numpy(zero_copy_only=False))
-        except (NotImplementedError, ValueError):
-            pass
-    values = column.to_pylist()
-    objects = np.empty(len(values), dtype=object)
-    objects[:] = values
-    return objects

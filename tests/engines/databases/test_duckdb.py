@@ -170,23 +170,12 @@ def test_what_waits_in_the_log_is_read_and_noted(make):
     assert any("write-ahead log" in note for note in found.record["notes"])
 
 
-def test_a_connection_that_is_open_is_read_by_table_or_query():
+def test_of_an_open_connection_a_relation_is_read_and_the_connection_itself_refused():
     connection = duckdb.connect()
     connection.execute("CREATE TABLE t AS SELECT i % 3 AS y, i % 2 AS p FROM range(60) r(i)")
-    assert assay.assess(data=connection, truth="y", predicted="p").record["samples"] == 60
-    assert (
-        assay.assess(data=connection, reading=assay.Reading(table="t"), truth="y", predicted="p").record["samples"]
-        == 60
-    )
-    assert (
-        assay.assess(data=connection, reading=assay.Reading(query="FROM t LIMIT 30"), truth="y", predicted="p").record[
-            "samples"
-        ]
-        == 30
-    )
     assert assay.assess(data=connection.table("t"), truth="y", predicted="p").record["samples"] == 60
-    refused(connection, "query-refused", 2, query="SELECT 1; DROP TABLE t")
-    refused(connection, "query-refused", 2, query="SELECT nosuch FROM t")
-    refused(connection, "no-table", 2, table="tt")
+    refused(connection, "role-clash", 2, table="t")
     refused(connection.table("t"), "role-clash", 2, table="t")
-    assert connection.execute("SELECT count(*) FROM t").fetchone() == (60,)
+    with pytest.raises(assay.RowsError) as caught:
+        assay.assess(data=connection, truth="y", predicted="p")
+    assert caught.value.fix == "give the relation: data=connection.table('NAME')"

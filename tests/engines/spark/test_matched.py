@@ -173,5 +173,5 @@ def test_thousands_of_scores_are_rounded_as_by_the_embedded_engine(connect, tmp_
         frame.write_parquet(paths[model])
     expected = compared(paths, **given)
     assert expected["tallies"]["scores"]["packed"]["bits"] == 9
-    monkeypatch.delattr(codes, "held_columns")  # no score comes here by itself
+    monkeypatch.delattr(codes, "fetch_columns")  # no score comes here by itself
     assert compared(on_cluster(connect, frames), **given) == expected

@@ -109,3 +109,21 @@ def test_series_with_other_row_names_are_never_matched_by_luck():
     truth = pd.Series([1.0, 2.0], index=[0, 1])
     with pytest.raises(AssayError, match="different row names"):
         read({"y": truth, "p": truth[::-1]}, {"truth": Column("y"), "predicted": Column("p")})
+
+
+@pytest.mark.parametrize("kind", ["parquet", "polars"])
+@pytest.mark.parametrize(("units", "rows"), [([1.2, 1.4, 2.0], 0), ([1.0, np.inf, 2.0], 0), ([1.0, np.nan, 2.0], 2)])
+def test_real_numbers_name_units_only_where_they_are_whole(tmp_path, kind, units, rows):
+    """Of 1.2 and 1.4 no file makes the one unit 1."""
+    frame = pl.DataFrame({"y": [1.0, 2.0, 3.0], "u": units})
+    frame.write_parquet(tmp_path / "t.parquet")
+    data = str(tmp_path / "t.parquet") if kind == "parquet" else frame
+    columns = {"truth": Column("y"), "unit": Column("u", "label", "drop")}
+    if rows:
+        with open_batches(Request(given={}, data=data), columns) as batches:
+            assert [value for batch in batches for value in batch["unit"]] == [1, 2]
+        assert batches.census.excluded == {"unit is missing": 1}
+        return
+    with pytest.raises(AssayError, match="numbers with fractions, which cannot name anything") as caught:
+        open_batches(Request(given={}, data=data), columns)
+    assert caught.value.code == "column-type"

@@ -65,9 +65,8 @@ class Given:
 
         def open_(wanted: Roles) -> Source:
             own = wanted if truth is None and model is not None else replace(wanted, id=self.id)
-            return open_source(
-                data, own, reading, engine=self.engine, limits=self.limits, truth_data=truth, unmatched=self.unmatched
-            )
+            stated = replace(reading or Reading(), unmatched=self.unmatched)
+            return open_source(data, own, stated, engine=self.engine, limits=self.limits, truth_data=truth)
 
         source = opened_cut(open_, roles)
         try:

@@ -135,6 +135,7 @@ def refuse_selection(data: Any, reading: Reading | None) -> None:  # noqa: ANN40
             "role-clash",
             "a table or a query is asked for, but the data are no database",
             where=visible(data) if isinstance(data, (str, os.PathLike)) else "data",
-            known=f"files ending in {' '.join(FILES)}; postgresql://...; a DuckDB connection",
-            fix="leave table and query out, or give a database",
+            known=f"files ending in {' '.join(FILES)}; postgresql://...",
+            fix="leave table and query out, or give a database; of a DuckDB connection give the relation:"
+            " data=connection.table('NAME')",
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A DuckDB database: a file, attached for reading only; or a connection that the user has open."""
+"""A DuckDB database: a file, attached for reading only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import visible
-from assay.rows.databases.selection import chosen, demand_one_selection, refused_query, wrapped
+from assay.rows.databases.selection import chosen, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import (
     GLOB,
     connect,
@@ -161,31 +161,3 @@ def _asked(work: Callable[[], Any], where: str) -> Any:  # noqa: ANN401  relatio
         if "infinite recursion" in message:
             message = f'a table called "{VIEW}" must be named as source.main.{VIEW} in a query'
         raise refused_query(message, where) from error
-
-
-def from_connection(connection: Any, reading: Reading | None) -> Any:  # noqa: ANN401  a relation
-    """The relation of a table or query on a connection the user has open."""
-    reading = reading or Reading()
-    where = "the given DuckDB connection"
-    demand_one_selection(reading, where)
-    if reading.query is not None:
-        found = connection.extract_statements(reading.query) if _parses(connection, reading.query) else []
-        if len(found) > 1:
-            raise refused_query(visible(reading.query), where, what="the query is more than one statement")
-        return _asked(lambda: connection.sql(reading.query), where)
-    home, tables = (
-        connection.execute("SELECT current_schema()").fetchall()[0][0],
-        connection.execute(_TABLES).fetchall(),
-    )
-    schema, name = chosen(tables, reading, where, home)
-    return connection.sql(f"FROM {quote_identifier(schema)}.{quote_identifier(name)}")
-
-
-def _parses(connection: Any, query: str) -> bool:  # noqa: ANN401
-    import duckdb
-
-    try:
-        connection.extract_statements(query)
-    except duckdb.Error:
-        return False  # the query itself will say why
-    return True

@@ -111,7 +111,9 @@ def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two fram
         where="data",
         known="a path; a frame of pandas, Polars, PyArrow, DuckDB, Dask, Ibis, Spark; a mapping of columns; "
         "an __arrow_c_stream__",
-        fix="give one of these",
+        fix="give the relation: data=connection.table('NAME')"
+        if type(data).__name__ == "DuckDBPyConnection"
+        else "give one of these",
     )
 
 

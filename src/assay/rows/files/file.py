@@ -50,7 +50,6 @@ from assay.rows.files.opened_file import (
 )
 from assay.rows.files.text_blocks import Text
 from assay.rows.limits import Limits
-from assay.rows.temporary_files import Scratch
 
 if TYPE_CHECKING:
     import duckdb
@@ -82,26 +81,12 @@ def prepared(files: Sequence[Listed], reading: Reading) -> list[Prepared]:
     """Files that are there and named after a format, each with the digest it is pinned to."""
     pins = pins_of(files, reading)
     prepared_files: list[Prepared] = []
-    try:
-        for entry in files:
-            before = regular_file(entry.path)
-            form, head = named_format(entry.path), _head(entry.path)
-            path, folder = _literal_path(entry.path)
-            prepared_files.append(
-                Prepared(
-                    listed=entry,
-                    path=path,
-                    folder=folder,
-                    form=form,
-                    head=head,
-                    reading=reading,
-                    pin=pins.get(entry.name),
-                    stamp=stamp_of(before),
-                )
-            )
-    except BaseException:
-        _clear(prepared_files)
-        raise
+    for entry in files:
+        before = regular_file(entry.path)
+        form, head, pin = named_format(entry.path), _head(entry.path), pins.get(entry.name)
+        prepared_files.append(
+            Prepared(listed=entry, form=form, head=head, reading=reading, pin=pin, stamp=stamp_of(before))
+        )
     return prepared_files
 
 
@@ -112,29 +97,15 @@ def with_engine(
     *,
     databases: Sequence[str] = (),
 ) -> Kept:
-    """Do some work with an engine that may read these files; their links live as long as what the work returns."""
+    """Do some work with an engine that may read these files."""
+    paths = [path for file in files for path in (os.path.abspath(file.known_as), file.path)]  # noqa: PTH100
+    with told_as_ours(visible(files[0].listed.path), files[0].form.name) if files else nullcontext():
+        connection = connect([*dict.fromkeys(paths), *databases], limits)
     try:
-        with told_as_ours(visible(files[0].listed.path), files[0].form.name) if files else nullcontext():
-            connection = connect([*(file.path for file in files), *databases], limits)
-    except BaseException:
-        _clear(files)
-        raise
-    try:
-        kept = work(connection)
+        return work(connection)
     except BaseException:
         release(connection)
-        _clear(files)
         raise
-    for file in files:
-        if file.folder:
-            weakref.finalize(kept, file.folder.remove)
-    return kept
-
-
-def _clear(files: Sequence[Prepared]) -> None:
-    for file in files:
-        if file.folder:
-            file.folder.remove()
 
 
 def confirmed(opened: OpenedFile) -> OpenedFile:
@@ -188,34 +159,11 @@ def demand_pinned(path: str, reading: Reading, sha256: str) -> None:
     demand_digest(path, pins_of([one], reading).get(one.name), sha256)
 
 
-def _literal_path(known_as: str) -> tuple[str, Scratch | None]:
-    """The path the engine is given: it expands * ? [ and has no escape for them, so such a file gets a plain link."""
-    path = os.path.abspath(known_as)  # noqa: PTH100  links are kept as they are
-    if not any(mark in path for mark in GLOB):
-        return path, None
-    folder = Scratch()
-    link = Path(folder.path) / f"file{Path(path).suffix}"
-    try:
-        link.symlink_to(path)
-    except OSError as error:
-        folder.remove()
-        raise PlanError(
-            "no-file",
-            "a path with *, ? or [ cannot be opened here",
-            where=visible(known_as),
-            found=visible(error),
-            fix="rename the file",
-        ) from None
-    return str(link), folder
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """A file on its way to being opened: its name to the user, its path to the engine, and what is known of it."""
 
     listed: Listed
-    path: str
-    folder: Scratch | None
     form: Format
     head: bytes
     reading: Reading
@@ -226,6 +174,12 @@ class Prepared:
     def known_as(self) -> str:
         """The path as the user wrote it."""
         return self.listed.path
+
+    @property
+    def path(self) -> str:
+        """The path as the engine takes it: what it would expand stands in brackets, links are kept as they are."""
+        path = os.path.abspath(self.known_as)  # noqa: PTH100
+        return "".join(f"[{mark}]" if mark in GLOB else mark for mark in path)
 
     def open(
         self, connection: duckdb.DuckDBPyConnection, *, progress: Progress | None = None, view: str = VIEW
@@ -310,7 +264,7 @@ class Prepared:
             return parquet.parquet(self.path, self.known_as, connection, self.reading)
         if self.form.name == "arrow":
             called = f"{parquet.SOURCE}_{view}"
-            return parquet.arrow(self.path, self.known_as, self.head, connection, self.reading, called=called)
+            return parquet.arrow(self.known_as, self.head, connection, self.reading, called=called)
         # The check is one half of the work; the query that counts is the other.
         half = None if progress is None else lambda done, total: progress(done // 2, total)
         text = Text(self.known_as, self.form, self.reading, half)

@@ -46,8 +46,8 @@ def _tail(path: str, size: int) -> bytes:
 
 def parquet(path: str, known_as: str, connection: duckdb.DuckDBPyConnection, reading: Reading) -> Checked:
     """The query that reads a Parquet file and its rows by the footer; too many are refused before any is read."""
-    where, size = visible(known_as), Path(path).stat().st_size
-    tail = _tail(path, 8)
+    where, size = visible(known_as), Path(known_as).stat().st_size
+    tail = _tail(known_as, 8)
     if not tail.endswith(_PARQUET):
         raise _truncated(where, "Parquet", "its end mark is missing")
     if int.from_bytes(tail[:4], "little") + 12 > size:
@@ -101,11 +101,9 @@ class ArrowStream:
         return self._table.__arrow_c_stream__(requested_schema)
 
 
-def arrow(
-    path: str, known_as: str, head: bytes, connection: duckdb.DuckDBPyConnection, reading: Reading, *, called: str
-) -> Checked:
+def arrow(path: str, head: bytes, connection: duckdb.DuckDBPyConnection, reading: Reading, *, called: str) -> Checked:
     """The query that reads an Arrow file or stream, its rows, and what to note."""
-    where = visible(known_as)
+    where = visible(path)
     is_file = head.startswith(_ARROW)
     if is_file and (not (tail := _tail(path, 10)).endswith(_ARROW) or len(tail) < 10):  # noqa: PLR2004  length and mark
         raise _truncated(where, "Arrow", "its end mark is missing")

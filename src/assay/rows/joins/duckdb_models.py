@@ -27,8 +27,8 @@ from assay.rows.joins.models import (
     Model,
     ModelTable,
     check_joinable,
-    find_mismatch,
     join_models,
+    refuse_mismatch,
 )
 from assay.rows.joins.truth_and_predictions import join_tables
 from assay.rows.limits import Limits
@@ -167,8 +167,7 @@ def align_rows(tables: Mapping[str, Mapping[str, object]], where: Sequence[str],
             ModelTable(model=model, source=_keys_alone(table), table=duckdb_table(table, [KEY]), keyed=keyed)
             for model, table in zip(tables, opened, strict=True)
         ]
-        if (error := find_mismatch(matched)) is not None:
-            raise error
+        refuse_mismatch(matched)
         places = [f"t{i}.{_PLACE} AS p{i}" for i in range(len(matched))]
         found = opened[0].arrays(f"{full_join([one.table for one in matched], places)} ORDER BY p0")
         orders.extend(found[f"p{i}"] for i in range(len(matched)))

@@ -118,14 +118,14 @@ def count_matches(tables: Sequence[JoinTable], by: Sequence[str], unmatched: Unm
     return join
 
 
-def check_ids(table: JoinTable, by: Sequence[str]) -> None:
-    """Check that every row has an id, and no other row has the same."""
-    where = f"{table.called}, {'column' if len(by) == 1 else 'columns'} {listed(by)}"
+def check_ids(table: JoinTable, by: Sequence[str] = (), of: str = "") -> None:
+    """Check that every row, of some model, has an id, and no other row has the same."""
+    where = f"{table.called}, {'column' if len(by) == 1 else 'columns'} {listed(by)}" if by else table.called
     if lacking := count_missing_ids(table):
-        raise missing_ids(lacking, table.places(None), where)
+        raise missing_ids(lacking, table.places(None), where, of)
     doubled, rows = find_duplicate_ids(table, SHOWN)
     if doubled.count:
-        raise duplicate_ids(doubled.count, rows, {id_: table.places(id_) for id_ in doubled.first}, where)
+        raise duplicate_ids(doubled.count, rows, {id_: table.places(id_) for id_ in doubled.first}, where, of)
 
 
 def _lone(table: JoinTable, other: JoinTable, lacks: str) -> Lone:

@@ -140,14 +140,14 @@ def told_by(build: Callable[[Callable[[Id], str], str], Told]) -> Told:
     return error
 
 
-def duplicate_ids(ids: int, rows: int, first: Mapping[Id, Sequence[int]], where: str) -> RowsError:
-    """The error for ids that stand in several rows; `first` holds some of them with their rows."""
+def duplicate_ids(ids: int, rows: int, first: Mapping[Id, Sequence[int]], where: str, of: str = "") -> RowsError:
+    """The error for ids, of some model, that stand in several rows; `first` holds some of them with their rows."""
 
     def build(shown: Callable[[Id], str], also: str) -> RowsError:
         examples = "; ".join(f"{shown(one)} {places(at)}".rstrip() for one, at in first.items())
         return RowsError(
             "duplicate-id",
-            f"{counted(ids, 'id')} {'stands' if ids == 1 else 'stand'} in more than one row, {rows:,} rows in all",
+            f"{counted(ids, 'id')}{of} {'stands' if ids == 1 else 'stand'} in more than one row, {rows:,} rows in all",
             where=where,
             found=examples + (f" and {ids - len(first):,} more" if ids > len(first) else ""),
             known="every row has an id of its own",
@@ -158,15 +158,15 @@ def duplicate_ids(ids: int, rows: int, first: Mapping[Id, Sequence[int]], where:
     return told_by(build)
 
 
-def missing_ids(rows: int, first: Sequence[int], where: str) -> RowsError:
-    """The error for rows without an id."""
+def missing_ids(rows: int, first: Sequence[int], where: str, of: str = "") -> RowsError:
+    """The error for rows, of some model, without an id."""
     more = f" and {rows - len(first):,} more" if rows > len(first) else ""
     return RowsError(
         "missing-id",
-        f"{counted(rows, 'row')} {'has' if rows == 1 else 'have'} no id",
+        f"{counted(rows, 'row')}{of} {'has' if rows == 1 else 'have'} no id",
         where=where,
         found=at + more if (at := places(first)) else counted(rows, "row"),
-        fix="give every row its id",
+        fix="give every row its id" + (", or pair by position: leave id out" if of else ""),
     )
 
 
@@ -244,29 +244,6 @@ class SomeIds:
         """The first ids, and how many more there are."""
         more = f" and {self.count - len(self.first):,} more" if self.count > len(self.first) else ""
         return ", ".join(map(shown, self.first)) + more
-
-
-def model_without_ids(rows: int, model: str, where: str) -> RowsError:
-    """The error for rows of a model that have no id."""
-    return RowsError(
-        "duplicate-id",
-        f"{counted(rows, 'row')} of {model} {'has' if rows == 1 else 'have'} no id",
-        where=where,
-        fix="give every row an id, or pair by position",
-    )
-
-
-def model_duplicate_ids(rows: ModelRows, ids: SomeIds) -> RowsError:
-    """The error for ids of a model that stand for several rows."""
-    return told_by(
-        lambda shown, also: RowsError(
-            "duplicate-id",
-            f"{counted(ids.count, 'id')} of {rows.model} {'stands' if ids.count == 1 else 'stand'} for several rows",
-            where=rows.where,
-            found=ids.format(shown),
-            fix=f"give every row an id of its own{also}",
-        )
-    )
 
 
 def different_rows(

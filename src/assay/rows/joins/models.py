@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import narwhals.stable.v2 as nw
 
-from assay.core.errors import AssayError
 from assay.rows.engines.duckdb_engine import quote_identifier
 from assay.rows.files.formats import Reading
 from assay.rows.joins.join_sql import (
     HERE,
     JoinTable,
-    count_missing_ids,
     find_differences,
-    find_duplicate_ids,
     find_lone_ids,
     first_ids,
     full_join,
@@ -27,14 +24,13 @@ from assay.rows.joins.join_sql import (
 from assay.rows.joins.join_sql import (
     KEY as ID,
 )
+from assay.rows.joins.matches import check_ids
 from assay.rows.joins.mismatch_errors import (
     LISTED,
     SUBJECT,
     ModelRows,
     different_rows,
     different_values,
-    model_duplicate_ids,
-    model_without_ids,
 )
 from assay.rows.joins.row_digest import HASHES, digest_sums
 from assay.rows.joins.threshold_labels import Cut, opened_cut, with_scores_of
@@ -176,7 +172,9 @@ class MatchedModels:
         if not sizes[0]:
             raise no_rows(self.tables[0].source.where)
         if any(fault for fault, _ in fits) or any(rows != size for size in sizes):
-            raise find_mismatch(self.tables) or ArithmeticError("rows do not match, and nothing is wrong with them")
+            refuse_mismatch(self.tables)
+            msg = "rows do not match, and nothing is wrong with them"
+            raise ArithmeticError(msg)
         for model_table in self.tables:
             if model_table.source.opened is not None:
                 model_table.source.opened.confirm(rows)
@@ -241,14 +239,10 @@ def _columns(source: FrameSource, target: Roles) -> Iterator[tuple[str, str, boo
         yield str(name), column, False
 
 
-def find_mismatch(tables: Sequence[ModelTable]) -> AssayError | None:
-    """What is wrong with rows that did not match."""
+def refuse_mismatch(tables: Sequence[ModelTable]) -> None:
+    """Raise what is wrong with rows that did not match, if anything is."""
     for model_table in tables:
-        if lacking := count_missing_ids(model_table.table):
-            return model_without_ids(lacking, model_table.model, model_table.source.where)
-    for model_table in tables:
-        if (doubled := find_duplicate_ids(model_table.table, LISTED)[0]).count:
-            return model_duplicate_ids(model_table.rows, doubled)
+        check_ids(model_table.table, of=f" of {model_table.model}")
     first = tables[0]
     for other in tables[1:]:
         kinds = first.table.kinds != other.table.kinds
@@ -257,7 +251,7 @@ def find_mismatch(tables: Sequence[ModelTable]) -> AssayError | None:
             for a, b in ((first.table, other.table), (other.table, first.table))
         ]
         if lone[0].count or lone[1].count:
-            return different_rows(first.rows, other.rows, *lone, kinds=kinds)
+            raise different_rows(first.rows, other.rows, *lone, kinds=kinds)
         for what in first.compared():
             values = [
                 model_table.value(what, alias)
@@ -269,14 +263,11 @@ def find_mismatch(tables: Sequence[ModelTable]) -> AssayError | None:
             wrong, rows = find_differences(first.table, other.table, differ, values, LISTED)
             if wrong:
                 examples = [(key, first.label(what, mine), other.label(what, theirs)) for key, (mine, theirs) in rows]
-                return different_values(first.rows, other.rows, what, wrong, first.table.size(), examples)
-    return None
+                raise different_values(first.rows, other.rows, what, wrong, first.table.size(), examples)
 
 
 def check_joinable(tables: Sequence[ModelTable]) -> None:
     """Check before the join that ids are of one kind, and that none stands in very many rows."""
     alike = len({one.table.kinds for one in tables}) == 1
     if not alike or any(is_crowded(one.table) for one in tables if one.keyed):
-        error = find_mismatch(tables)
-        if error is not None:
-            raise error
+        refuse_mismatch(tables)

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.core.errors import PlanError, UnpairedRows
 from assay.core.text import counted
 from assay.rows.columns import as_array
 from assay.rows.engines.duckdb_engine import quote_identifier, told_as_ours
-from assay.rows.engines.narwhals_frames import demand_embedded, demand_one_path, of_opened
+from assay.rows.engines.narwhals_frames import demand_embedded, of_opened
 from assay.rows.files.formats import FRAME, Reading
 from assay.rows.files.opened_file import VIEW, Home, OpenedFile, check_scalar
 from assay.rows.joins.inputs import duckdb_table, input_of, load_inputs, two_inputs, with_inputs
@@ -30,16 +30,8 @@ if TYPE_CHECKING:
     import duckdb
 
 
-def open_both(
-    data: object,
-    truth_data: object,
-    roles: Roles,
-    reading: Reading | None,
-    *,
-    progress: Any,  # noqa: ANN401
-    engine: str | None,
-    limits: Limits | None,
-    unmatched: Unmatched,
+def open_both(  # noqa: PLR0917  the two tables, and how they are read
+    data: object, truth_data: object, roles: Roles, reading: Reading, engine: str | None, limits: Limits | None
 ) -> Source:
     """Predictions in `data` and truth in `truth_data`, joined by id: Spark joins its frames, DuckDB the rest."""
     if data is None or roles.id is None:
@@ -53,13 +45,16 @@ def open_both(
     names_only(roles)
     by = id_columns(roles.id)
     if engine is not None and is_cluster(engine):
-        return _on_cluster(data, truth_data, roles, by, reading, engine=engine, limits=limits, unmatched=unmatched)
+        from assay.rows.spark.spark_frames import joined_on_cluster
+
+        given = {"data": data, "truth_data": truth_data}
+        return joined_on_cluster(given, roles, by, reading, engine=engine, limits=limits)
     demand_embedded(engine)
     on_spark = [is_spark(one) for one in (data, truth_data)]
     if all(on_spark):
         from assay.rows.spark.spark_frames import joined_frames
 
-        return joined_frames(data, truth_data, roles, by, unmatched)
+        return joined_frames(data, truth_data, roles, by, reading.unmatched)
     if any(on_spark):
         raise PlanError(
             "role-clash",
@@ -67,39 +62,17 @@ def open_both(
             where="truth_data",
             fix="give both as frames of Spark, or neither",
         )
-    inputs = two_inputs(data, truth_data, reading or Reading())
+    inputs = two_inputs(data, truth_data, reading)
     settled: list[Roles] = []
 
     def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
-        predictions, truth = load_inputs(inputs, connection, uses_of_sides(roles, by), progress)
-        table, named = join_tables(predictions, truth, roles, by, unmatched=unmatched)
+        predictions, truth = load_inputs(inputs, connection, uses_of_sides(roles, by), reading.progress)
+        table, named = join_tables(predictions, truth, roles, by, unmatched=reading.unmatched)
         settled.append(named)
         return table
 
     opened = with_inputs(inputs, limits or Limits(), work)
     return of_opened(opened, settled[0])
-
-
-def _on_cluster(
-    data: object,
-    truth_data: object,
-    roles: Roles,
-    by: tuple[str, ...],
-    reading: Reading | None,
-    *,
-    engine: str,
-    limits: Limits | None,
-    unmatched: Unmatched,
-) -> FrameSource:
-    from assay.rows.spark.spark_frames import joined_on_cluster
-
-    both: tuple[Any, Any] = (data, truth_data)
-    given = [table[0] if isinstance(table, (list, tuple)) and len(table) == 1 else table for table in both]
-    for table, name in zip(given, ("data", "truth_data"), strict=True):
-        demand_one_path(table, limits, where=name)
-    return joined_on_cluster(
-        given[0], given[1], roles, by, reading=reading or Reading(), engine=engine, unmatched=unmatched
-    )
 
 
 def join_tables(

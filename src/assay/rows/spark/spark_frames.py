@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from assay.rows.spark.spark_session import open_session
 
 if TYPE_CHECKING:
     from assay.rows.files.formats import Reading
+    from assay.rows.limits import Limits
 
 _NUMBERS = {"byte", "short", "integer", "long", "float", "double", "decimal", "boolean", "void"}
 _TEXT = {"string", "char", "varchar"}
@@ -168,16 +169,14 @@ def joined_frames(data: Any, truth_data: Any, roles: Roles, by: Sequence[str], u
 
 
 def joined_on_cluster(
-    data: str | os.PathLike[str],
-    truth_data: str | os.PathLike[str],
-    roles: Roles,
-    by: Sequence[str],
-    *,
-    reading: Reading,
-    engine: str,
-    unmatched: Unmatched,
+    given: Mapping[str, Any], roles: Roles, by: Sequence[str], reading: Reading, *, engine: str, limits: Limits | None
 ) -> FrameSource:
     """Predictions at one path and truth at another, read, joined by id and counted by the cluster at an address."""
+    from assay.rows.engines.narwhals_frames import demand_one_path
+
+    paths = [path[0] if isinstance(path, (list, tuple)) and len(path) == 1 else path for path in given.values()]
+    for path, name in zip(paths, given, strict=True):
+        demand_one_path(path, limits, where=name)
     if reading.sha256 is not None:
         raise PlanError(
             "role-clash",
@@ -187,19 +186,16 @@ def joined_on_cluster(
         )
     session = open_session(engine)
     try:
-        sides = [read(session.spark, path, reading) for path in (data, truth_data)]
+        sides = [read(session.spark, path, reading) for path in paths]
         shown = [visible(side.path) for side in sides]
-        frame, named, join = join_frames([side.frame for side in sides], roles, by, unmatched, shown)
+        frame, named, join = join_frames([side.frame for side in sides], roles, by, reading.unmatched, shown)
         for side, rows in zip(sides, (join.predictions, join.truth), strict=True):
             side.confirm(rows)
-        opened = SparkFile(
-            frame=frame,
-            path=" and ".join(shown),
-            format="parquet",
-            notes=(f"counted by {session.engine}",),
-            rows=join.matched,
+        notes = (f"counted by {session.engine}",)
+        opened = replace(
+            sides[0], frame=frame, path=" and ".join(shown), notes=notes, rows=join.matched, max_rows=None,
             end=session.end,
-        )
+        )  # fmt: skip
         return replace(from_spark(frame, named, opened), join=join)
     except BaseException:
         session.end()

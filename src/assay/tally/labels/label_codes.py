@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from assay.core.labels import Label
 from assay.rows.engines.duckdb_engine import quote_identifier
 from assay.rows.engines.score_expressions import embedded
 from assay.rows.files.opened_file import OpenedFile, number_sql, translated
-from assay.rows.spark.spark_columns import held_columns
 from assay.tally.labels.label_cells import Codes
 
 if TYPE_CHECKING:
@@ -49,9 +48,6 @@ def columns_of(
     opened = embedded(source)
     if opened is not None:
         return _from_engine(opened, source.frame.to_native(), labelled, numbers, where, source.dropped, times)
-    if (brought := held_columns(source, labelled, numbers)) is not None:
-        coded = [Codes(codes=each, names=cast("tuple[Label | None, ...]", names)) for each, names in brought[0]]
-        return [one.labelled(place) for one, place in zip(coded, where, strict=True)], brought[1]
     found = fetch_columns(source, [*labelled, *numbers], times)
     codes = [Codes.of_values(one, place) for one, place in zip(found, where, strict=False)]
     return codes, [np.asarray(one, dtype=np.float64) for one in found[len(labelled) :]]

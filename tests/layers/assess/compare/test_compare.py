@@ -101,7 +101,7 @@ def tables(**changes):
     [
         ({"id": [0, 1, 2, 3, 4, 9]}, "rows-unmatched", "1 id only in A: 5; 1 id only in B: 9"),
         ({"id": [0, 1, 2, 3, 4, 4]}, "duplicate-id", "4"),
-        ({"id": [0, 1, 2, 3, 4, None]}, "duplicate-id", ""),
+        ({"id": [0, 1, 2, 3, 4, None]}, "missing-id", "1 row"),
         ({"y": [1, 1, 0, 0, 0, 0]}, "rows-unmatched", "row 2: 1 and 0"),
         ({"id": ["0", "1", "2", "3", "4", "5"]}, "rows-unmatched", "different types"),
         ({"p": [1, 1, 0, 0, 0, None]}, "missing-label", "B: 1 row"),

@@ -80,15 +80,18 @@ def test_a_file_name_is_taken_literally(write, name):
     assert rows_of(write("a,b\n1,2\n", name)) == [("1", "2")]
 
 
-def test_the_link_to_a_file_with_glob_characters_goes_with_the_opened_file(write, tmp_path, monkeypatch):
-    folder = tmp_path / "links"
-    folder.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(folder))
-    opened = open_file(write("a\n1\n", "a*.csv"))
-    assert [link.name for link in folder.glob("assay-*/file.csv")] == ["file.csv"]
-    del opened
-    refusal(write("a,b\n1\n", "b*.csv"), "ragged-row")
-    assert not list(folder.iterdir())
+@pytest.mark.parametrize("name", ["f.csv", "f.jsonl", "f.parquet", "f.arrow"])
+def test_a_folder_with_glob_characters_is_taken_literally(tmp_path, name):
+    for folder, value in (("a[b]*?", 2), ("ab12", 3)):
+        path = tmp_path / folder / name
+        path.parent.mkdir()
+        if name == "f.parquet":
+            pq.write_table(pa.table({"a": [value]}), path)
+        elif name == "f.arrow":
+            feather.write_feather(pa.table({"a": [value]}), path)
+        else:
+            path.write_text(f"a\n{value}\n" if name == "f.csv" else f'{{"a":{value}}}\n')
+    assert [int(value) for (value,) in open_file(tmp_path / "a[b]*?" / name).fetch("FROM rows")] == [2]
 
 
 @pytest.mark.parametrize("name", ["f.csv", "f.jsonl", "f.parquet", "f.arrow"])
@@ -102,14 +105,6 @@ def test_a_folder_called_like_a_setting_adds_no_column(tmp_path, name):
     else:
         path.write_text("a\n2\n" if name == "f.csv" else '{"a":2}\n')
     assert list(open_file(path).columns) == ["a"]
-
-
-def test_a_glob_name_without_links_must_be_renamed(write, monkeypatch):
-    def refuse(*_):
-        raise OSError(1, "no links")
-
-    monkeypatch.setattr(Path, "symlink_to", refuse)
-    assert refusal(write("a\n1\n", "a*.csv"), "no-file", PlanError).fix == "rename the file"
 
 
 def test_a_file_name_that_is_not_utf8_must_be_renamed(tmp_path):

@@ -197,5 +197,10 @@ def test_an_unfit_score_is_located_by_its_row_in_data(library):
     ours, theirs = make({"i": [9, 1, 2], "s": [0.1, 0.2, 1.5]}), make({"i": [1, 2], "y": ["a", "b"]})
     roles = Roles(truth="y", predicted=None, score=score_columns("s"), id="i")
     with pytest.raises(assay.AssayError) as caught:
-        sound(open_source(ours, roles, truth_data=theirs, unmatched="count"), "probability", single=True, drop=False)
+        sound(
+            open_source(ours, roles, assay.Reading(unmatched="count"), truth_data=theirs),
+            "probability",
+            single=True,
+            drop=False,
+        )
     assert caught.value.found == "1.5" + (" at index 2" if library in ORDERED else "")

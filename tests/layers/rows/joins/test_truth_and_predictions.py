@@ -324,7 +324,7 @@ def test_an_unfit_score_is_located_in_its_own_file(tmp_path):
         (tmp_path / name).write_text(text, encoding="utf-8")
     (tmp_path / "t.csv").write_text("i,s\n1,a\n2,b\n3,a\n4,b\n", encoding="utf-8")
     roles = Roles(truth="s", predicted=None, score=score_columns("s"), id="i")
-    source = open_source(tmp_path / "p", roles, truth_data=tmp_path / "t.csv", unmatched="count")
+    source = open_source(tmp_path / "p", roles, assay.Reading(unmatched="count"), truth_data=tmp_path / "t.csv")
     with pytest.raises(assay.AssayError) as caught:
         sound(source, "probability", single=True, drop=False)
     assert caught.value.found == "7.0 in row 1 of b.csv"  # the missing score of the unmatched row is not asked for
