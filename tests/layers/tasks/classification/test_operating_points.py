@@ -191,11 +191,10 @@ def test_a_record_that_stores_rounded_scores_is_computed_again(given, weighted, 
     jsonschema.validate(json.loads(a.record.to_text()), schema())
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_rows_at_the_edges_of_calibration_bins_make_no_honest_record_doubtful(seed, monkeypatch):
+def test_rows_at_the_edges_of_calibration_bins_make_no_honest_record_doubtful(monkeypatch):
     """Scores next to an edge may be rounded across it; rows that lie close together move at once."""
     monkeypatch.setattr(scoring, "LISTED", 3000)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     chance = np.clip(rng.integers(0, 16, 4000) / 15 + rng.choice([-1e-6, 1e-6, 0.02], 4000), 1e-9, 1 - 1e-9)
     chance = np.clip(chance + rng.random(4000) * 1e-9, 0, 1)  # no two alike
     three = rng.dirichlet(np.full(3, 0.3), 2000) + 1e-9
@@ -220,10 +219,11 @@ def test_rows_at_the_edges_of_calibration_bins_make_no_honest_record_doubtful(se
         found = verify(a.record)
         assert found.holds, found.mismatches
         assert any("stored_value" in one for one in a.record["estimates"])
+    content = json.loads(many.record.to_text())
     for error in errors:
-        content = json.loads(many.record.to_text())
         next(e for e in content["estimates"] if e["measure"] == error)["value"] *= 0.5
-        assert not verify(assay.Record(sealed(content))).holds
+    mismatches = "\n".join(map(str, verify(assay.Record(sealed(content))).mismatches))
+    assert all(error in mismatches for error in errors), mismatches
 
 
 @pytest.mark.parametrize("close", [(0.7, 1e-4), (1.7e9, 1.0), (-3.0, 1e-9)])
@@ -253,7 +253,7 @@ def test_intervals_are_the_same_from_the_scores_of_a_record(kind, lean, monkeypa
         scores=assay.ScoreSettings(kind=kind),
         intervals=assay.IntervalSettings(draws=200),
         measures=names,
-        group={"half": np.arange(700) % 2},
+        group={"half": np.arange(700) % 2} if kind == "any" else None,
     )
     found = verify(a.record)
     assert found.holds, found.mismatches
