@@ -47,6 +47,27 @@ def _no_network():
     sys.addaudithook(refuse_far_sockets)
 
 
+LONG = (
+    "tests/engines/test_matched_models.py",
+    "tests/laws/test_requirement_rows.py",
+    "tests/layers/tasks/classification/test_operating_points.py",
+    "tests/engines/test_lazy_frames.py",
+    "tests/layers/assess/scores/test_assessments_with_scores.py",
+    "tests/browser/test_looking.py",
+    "tests/layers/rows/files/test_file.py",
+    "tests/layers/assess/compare/test_plan_comparison.py",
+    "tests/engines/test_joined.py",
+    "tests/layers/assess/conformity/test_statement.py",
+    "tests/stories/test_docs.py",
+)
+"""Files of more than about 15 s, each run by one worker: begun first, so that no worker waits at the end."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
 def pytest_collection_finish():
     """Thousands of tests that live to the end are not looked at again whenever garbage is collected."""
     gc.collect()
