@@ -153,7 +153,8 @@ def check_and_test(rest: List[str]) -> int:
     with tempfile.TemporaryFile() as output, ThreadPoolExecutor(1) as pool:
         spark = pool.submit(run, PYTHON, "-m", "pytest", SPARK, stdout=output, stderr=subprocess.STDOUT, env=compiled)
         failed = check()
-        most = run(PYTHON, "-m", "pytest", "-n", "2", "--dist", "loadfile", "--ignore", SPARK, env=alone)
+        spread = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]  # in the order of tests/conftest.py
+        most = run(PYTHON, "-m", "pytest", *spread, "--ignore", SPARK, env=alone)
         code = spark.result()
         output.seek(0)
         print(output.read().decode("utf-8", "replace"), flush=True)

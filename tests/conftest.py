@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import gc
 import ipaddress
 import os
 import sys
+from functools import cache
 
 import pytest
 from hypothesis import settings
@@ -43,6 +45,44 @@ def refuse_far_sockets(event: str, args: tuple) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _no_network():
     sys.addaudithook(refuse_far_sockets)
+
+
+LONG = (
+    "tests/engines/test_matched_models.py",
+    "tests/laws/test_requirement_rows.py",
+    "tests/layers/tasks/classification/test_operating_points.py",
+    "tests/engines/test_lazy_frames.py",
+    "tests/layers/assess/scores/test_assessments_with_scores.py",
+    "tests/browser/test_looking.py",
+    "tests/layers/rows/files/test_file.py",
+    "tests/layers/assess/compare/test_plan_comparison.py",
+    "tests/engines/test_joined.py",
+    "tests/layers/assess/conformity/test_statement.py",
+    "tests/stories/test_docs.py",
+)
+"""Files of more than about 15 s, each run by one worker: begun first, so that no worker waits at the end."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
+def pytest_collection_finish():
+    """Thousands of tests that live to the end are not looked at again whenever garbage is collected."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _same_packages():
+    """The list of installed packages, read for every moment of an assessment, stays the same while tests run."""
+    from assay.assess.record import machine_fingerprint
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machine_fingerprint, "_packages", cache(machine_fingerprint._packages))
+        yield
 
 
 @pytest.fixture(scope="session")

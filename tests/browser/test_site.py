@@ -11,6 +11,7 @@ import pytest
 
 import run
 from assay.measures import REGISTRY
+from tests.waiting import LIMIT
 
 pytest.importorskip("zensical", reason="the extra docs is not installed: pip install 'assay[docs]'")
 FETCHED = re.compile(r"""<(?:script|img|iframe|source)[^>]*?\ssrc="?([^"\s>]+)|<link[^>]*?\shref="?([^"\s>]+)""")
@@ -76,7 +77,7 @@ def test_the_search_answers_from_a_folder_without_network(site, chromium):
     page.goto((folder / "reference" / "measures" / "f1.html").as_uri())
     page.keyboard.press("/")
     page.keyboard.type("balanced accuracy")
-    page.get_by_text(re.compile(r"\d+ results")).first.wait_for(timeout=20_000)
+    page.get_by_text(re.compile(r"\d+ results")).first.wait_for(timeout=LIMIT * 1000)
     assert page.locator("a[href*='balanced_accuracy.html']").count() > 0
     assert faults == []
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []

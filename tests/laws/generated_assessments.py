@@ -379,8 +379,9 @@ LIGHT = {
 
 
 def light(task, **changes):
-    """An assessment of labels alone."""
-    return made(task, **merged(LIGHT, changes))
+    """An assessment of labels alone, without the times of answers."""
+    models = {name: {**changes.get("models", {}).get(name, {}), "latencies": None} for name in "AB"}
+    return made(task, **merged(LIGHT, {**changes, "models": {**changes.get("models", {}), **models}}))
 
 
 def made(task, **changes):

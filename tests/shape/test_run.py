@@ -115,7 +115,8 @@ def test_with_java_the_tests_get_spark_and_go_on_where_it_cannot_be_had(monkeypa
     monkeypatch.setattr(run, "java", lambda: "/usr/bin/java")
     assert run.main("test", []) == 0
     pytests = {command[3:] for command in ran if "pytest" in command}
-    assert pytests == {("-n", "2", "--dist", "loadfile", "--ignore", run.SPARK), (run.SPARK,)}
+    spread = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+    assert pytests == {(*spread, "--ignore", run.SPARK), (run.SPARK,)}
     assert asked == ["test,spark"]
 
     def fails(extra):

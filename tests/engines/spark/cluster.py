@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real Spark cluster on this machine: one master, two workers and a Spark Connect server, each its own process.
+"""A real Spark cluster on this machine: one master and two workers, each its own process.
 
 Everything comes from the jars inside the `pyspark` wheel, listens on free ports of loopback only and writes into one
 folder. Nothing of it outlives the tests, even if these are killed.
@@ -24,16 +24,20 @@ HERE = "127.0.0.1"
 HOSTS = {"worker1": HERE, "worker2": "127.0.0.2" if sys.platform == "linux" else HERE}
 """Two machines to Spark, which runs a slow task again on another one only; both are this one."""
 PATIENCE = 300
-LIGHT = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
-"""For every Java process of the tests: none lives long enough to be worth optimising."""
+LIGHT = (
+    "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
+    " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
+"""For every Java process of the tests: none lives long enough to be worth optimising or verifying."""
 APPLICATION = {
     # One core of each worker for an application, so that several run side by side.
     "spark.cores.max": "2",
     "spark.executor.cores": "1",
-    "spark.executor.memory": "512m",
+    "spark.executor.memory": "1100m",  # no second one fits beside it: the other worker must not replace a killed one
     "spark.scheduler.minRegisteredResourcesRatio": "1.0",  # no job begins before both workers take part
     "spark.sql.shuffle.partitions": "2",
     "spark.shuffle.io.retryWait": "200ms",  # what a killed worker held is asked for three times, 5 s apart by default
+    "spark.standalone.executorRemoveDelayOnDisconnection": "100ms",  # 5 s by default, for a reason nobody reads here
     "spark.ui.enabled": "false",
     "spark.driver.host": HERE,
     "spark.driver.bindAddress": HERE,
@@ -56,11 +60,12 @@ class Cluster:
         self.folder, self.java = folder, java
         self.home = Path(find_spec("pyspark").origin).parent
         self.processes: dict[str, subprocess.Popen] = {}
-        self.address = self.connect = ""
+        self.address = ""
+        self.connect = ""  # of the server inside the driver of the tests, once it runs
 
     def __enter__(self) -> Self:
         try:
-            self.start()
+            self.start_workers()
         except BaseException:
             self.stop()
             raise
@@ -68,11 +73,6 @@ class Cluster:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-    def start(self) -> None:
-        """The master, then both workers at once, then the Connect server as an application of the cluster."""
-        self.start_workers()
-        self.start_connect()
 
     def start_workers(self) -> None:
         """The master, then both workers at once."""
@@ -82,31 +82,15 @@ class Cluster:
         self._await_worker("worker1")
         self._await_worker("worker2")
 
-    def start_connect(self) -> None:
-        """The Connect server as an application of the cluster."""
-        settings = {
-            **APPLICATION,
-            "spark.connect.grpc.binding.address": HERE,
-            "spark.connect.grpc.binding.port": "0",
-            "spark.connect.progress.reportInterval": "100ms",  # soon enough to see the middle of a short job
-        }
-        stated = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
-        server = ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
-        self._run("connect", "spark-submit", "--master", self.address, *stated, *server)
-        port = self._told("connect", r"Spark Connect server started at: \S*?:(\d+)")
-        self.connect = f"sc://{HERE}:{port}"
-
     def add_master(self) -> None:
         """The master, at a port that is free."""
-        self._run("master", "spark-class", "org.apache.spark.deploy.master.Master", "--host", HERE, "--port", "0")
+        self._run("master", "org.apache.spark.deploy.master.Master", "--host", HERE, "--port", "0")
         self.address = self._told("master", r"Starting Spark master at (spark://\S+)")
 
     def add_worker(self, name: str) -> None:
-        """One more worker, with room for an executor of the Connect server, of the tests, and of assay."""
-        sizes = ["--cores", "3", "--memory", "3g", "--work-dir", str(self.folder / name)]
-        self._run(
-            name, "spark-class", "org.apache.spark.deploy.worker.Worker", "--host", HOSTS[name], *sizes, self.address
-        )
+        """One more worker, with room for an executor of the tests and one of assay, which takes 1 GB."""
+        sizes = ["--cores", "2", "--memory", "2150m", "--work-dir", str(self.folder / name)]
+        self._run(name, "org.apache.spark.deploy.worker.Worker", "--host", HOSTS[name], *sizes, self.address)
 
     def replace_worker(self, name: str) -> None:
         """A worker in the place of one that was killed."""
@@ -128,16 +112,14 @@ class Cluster:
     def _await_worker(self, name: str) -> None:
         self._told(name, r"(Successfully registered with master)")
 
-    def _run(self, name: str, program: str, *arguments: str) -> None:
-        if program == "spark-class":
-            arguments = (*arguments[:1], "--webui-port", "0", *arguments[1:])
+    def _run(self, name: str, kind: str, *arguments: str) -> None:
         # Should the tests be killed outright, the kernel ends the daemons, and those end their executors.
         leash = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
         own = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
         (self.folder / "conf").mkdir(exist_ok=True)
         with (self.folder / f"{name}.log").open("wb") as log:
             self.processes[name] = subprocess.Popen(
-                [*leash, str(self.home / "bin" / program), *arguments],
+                [*leash, str(self.home / "bin" / "spark-class"), kind, "--webui-port", "0", *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.engines.spark.cluster import APPLICATION, LIGHT, Cluster, unfit
+from tests.engines.spark.cluster import APPLICATION, HERE, LIGHT, Cluster, unfit
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -27,7 +27,7 @@ def machines(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def classic(machines):
-    """A session whose driver is this process; slow tasks are run a second time elsewhere."""
+    """A session whose driver is this process and a Connect server too; slow tasks are run a second time elsewhere."""
     from pyspark.sql import SparkSession
 
     settings = {
@@ -35,13 +35,19 @@ def classic(machines):
         "spark.driver.memory": "512m",
         "spark.log.level": "ERROR",
         "spark.ui.showConsoleProgress": "false",
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.connect.grpc.binding.address": HERE,
+        "spark.connect.grpc.binding.port": "0",
         "spark.speculation": "true",
         "spark.speculation.efficiency.enabled": "false",
         "spark.speculation.interval": "50ms",
+        "spark.speculation.minTaskRuntime": "1s",  # a copy of a task hides that the worker of the first one died
         "spark.speculation.multiplier": "1.2",
         "spark.speculation.quantile": "0.3",
     }
     session = SparkSession.builder.master(machines.address).appName("assay tests").config(map=settings).getOrCreate()
+    server = getattr(session._jvm.org.apache.spark.sql.connect.service, "SparkConnectService$")
+    machines.connect = f"sc://{HERE}:{getattr(server, 'MODULE$').localPort()}"
     yield session
     session.stop()
 

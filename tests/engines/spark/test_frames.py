@@ -75,9 +75,13 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_a_frame_on_the_cluster_gives_the_assessment_of_its_arrays(case, spark, tmp_path):
-    columns, options = case
+@pytest.mark.parametrize(
+    ("way", "case"),
+    [*(("classic", case) for case in CASES), *(("connect", case) for case in list(CASES)[1::2])],
+)
+def test_a_frame_on_the_cluster_gives_the_assessment_of_its_arrays(way, case, request, tmp_path):
+    spark = request.getfixturevalue(way)
+    columns, options = CASES[case]
     options = {"truth": "y", "predicted": "p", "draws": 100, **options}
     spark.conf.set("spark.sql.caseSensitive", "true")  # or Spark would not read both a.b and A.B from one file
     for part in range(3):
@@ -122,8 +126,12 @@ UNFIT = {
 }
 
 
-@pytest.mark.parametrize("code", UNFIT)
-def test_a_frame_that_is_unfit_is_refused_by_the_same_code_as_anywhere(code, spark):
+@pytest.mark.parametrize(
+    ("way", "code"),
+    [*(("connect", code) for code in UNFIT), *(("classic", code) for code in ("weight-negative", "engine-failed"))],
+)
+def test_a_frame_that_is_unfit_is_refused_by_the_same_code_as_anywhere(way, code, request):
+    spark = request.getfixturevalue(way)
     query, options = UNFIT[code]
     with pytest.raises(assay.AssayError) as refused:
         flat.assess(data=spark.sql(query), truth="y", predicted="p", **options)
@@ -147,17 +155,14 @@ TABLES = {
 @pytest.mark.parametrize("kind", TABLES)
 def test_made_up_tables_give_the_same_tally_or_the_same_error(kind, classic, connect):
     @settings(max_examples=5)
-    @given(table(TABLES[kind]), st.booleans(), st.sampled_from(["drop", "error"]))
-    def holds(rows, weighted, missing):
+    @given(table(TABLES[kind]), st.booleans(), st.sampled_from(["drop", "error"]), st.sampled_from([classic, connect]))
+    def holds(rows, weighted, missing, spark):
         options = {"weight": "w"} if weighted else {}
         schema = f"y {kind}, p {kind}, g string, w double"
         named = dict(zip("ypgw", map(list, zip(*rows, strict=True)), strict=True))
-        found = {
-            "numpy": outcome(named, missing=missing, **options),
-            "classic": outcome(classic.createDataFrame(rows, schema), missing=missing, **options),
-            "connect": outcome(connect.createDataFrame(rows, schema), missing=missing, **options),
-        }
-        assert len({repr(one) for one in found.values()}) == 1, found
+        here = outcome(named, missing=missing, **options)
+        there = outcome(spark.createDataFrame(rows, schema), missing=missing, **options)
+        assert repr(there) == repr(here)
 
     holds()
 

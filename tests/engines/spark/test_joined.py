@@ -17,9 +17,9 @@ PREDICTIONS = [("c1", "a", "x"), ("c2", "b", "y"), ("c3", "a", "x")]
 TRUTH = [("c3", "b", "n"), ("c1", "a", "n"), ("c2", "b", "s")]
 
 
-@pytest.fixture
-def given(spark):
-    def frames(predictions=PREDICTIONS, truth=TRUTH, **more):
+@pytest.fixture(scope="module")
+def given(connect):
+    def frames(predictions=PREDICTIONS, truth=TRUTH, *, spark=connect, **more):
         return {
             "data": spark.createDataFrame(predictions, "case string, `the.label` string, reader string"),
             "truth_data": spark.createDataFrame(truth, "case string, `the.label` string, site string"),
@@ -39,8 +39,8 @@ def refusal(arguments):
     return caught.value
 
 
-def test_frames_of_a_cluster_meet_by_id(given):
-    found = flat.assess(**given(group=["site", "reader"]))
+def test_frames_of_a_cluster_meet_by_id(given, classic):
+    found = flat.assess(**given(group=["site", "reader"], spark=classic))
     assert found.confusion.to_json()["cells"] == [[0, 0, 1], [1, 0, 1], [1, 1, 1]]
     assert list(found.by_group["site"]) == ["n", "s"]
     found = flat.assess(**given([*PREDICTIONS, ("c9", "a", "x")], unmatched="count"))

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,7 @@ import pytest
 import assay
 from assay.conduct.request_driver import Pace
 from assay.core.errors import AssayError
+from tests.waiting import LIMIT, wait_until
 
 HERE = Path(__file__).parent
 INPUTS = np.random.default_rng(3).normal(size=(40, 3))
@@ -227,11 +227,9 @@ def test_an_interrupted_run_leaves_nothing(tmp_path):
     command = [sys.executable, "-m", "assay", "run", f"{sys.executable} {script}", "--task", "efficiency", "--inputs",
                str(tmp_path / "lines.txt"), "--requests", "100000", "--warm-up", "1", "--out", str(out)]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as driver:
-        until = time.monotonic() + 60
-        while not (told.exists() and told.read_text()) and time.monotonic() < until:
-            time.sleep(0.05)
+        wait_until(lambda: told.exists() and told.read_text())
         driver.send_signal(signal.SIGINT)
-        driver.communicate(timeout=60)
+        driver.communicate(timeout=LIMIT)
     assert driver.returncode != 0
     assert not out.exists()
     with pytest.raises(ProcessLookupError):

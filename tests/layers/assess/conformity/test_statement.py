@@ -22,9 +22,10 @@ SHALL = [row.id for row in profile().rows if row.strength == "shall"]
 LEVEL = {"fail": 0, "suspect": 0, "no-evidence": 1, "declared": 2, "pass": 3, "n/a": 3}
 
 
-def judged_again(inquiry, record):
-    """Every control run anew on what an inquiry holds, and every row judged."""
-    checked = [*run_controls(inquiry, "plan"), *run_controls(inquiry, "assessment")]
+def judged_again(inquiry, record, kept=(), only=()):
+    """Every row judged, after the controls named by `only`, or all, are run anew on what an inquiry holds."""
+    fresh = [*run_controls(inquiry, "plan", only), *run_controls(inquiry, "assessment", only)]
+    checked = [*(one for one in kept if one.control.id not in only), *fresh]
     return {one.row.id: one for one in judge(inquiry, checked, record).rows}
 
 
@@ -110,9 +111,9 @@ def test_what_a_plan_states_not_to_apply_is_n_a_with_its_reason_unless_the_data_
 
 @cache
 def constructed():
-    """Row -> (what it needs to pass, what makes it fail)."""
-    clean, faulty = example("clean")[0].inquiry, example("faulty")[0].inquiry
-    test, train, validation = (clean.splits[name] for name in ("test", "train", "validation"))
+    """Row -> (what it needs to pass, what makes it fail, the controls that see it, or all)."""
+    clean = example("clean")[0].inquiry
+    test, validation = clean.splits["test"], clean.splits["validation"]
     here = replace(
         clean, ran_here=True, moments=tuple(replace(m, fields={**m.fields, "accelerators": []}) for m in clean.moments)
     )
@@ -129,27 +130,32 @@ def constructed():
     right["metrics"]["multilabel_basis"] = {"f1_micro": "each label matters alike"}
     tuned = {"time": "2024-01-01T00:00:00+00:00", "purpose": "tune", "data": test.sha256}
     bare = tuple({**one, "n": None} for one in clean.estimates)
-    del faulty, train
+    machine = ("CHK-ENV-SAME", "CHK-ENV-FP")
     return {
-        "R-5.3.5-1": (clean, replace(clean, predictions={"A": test, "B": validation})),
-        "R-5.3.5-2": (clean, replace(clean, splits={**clean.splits, "train": test})),
-        "R-5.3.5-3": (clean, replace(clean, splits={**clean.splits, "train": validation})),
-        "R-5.3.10-4": (clean, replace(clean, ledger=(*clean.ledger, tuned))),
-        "R-5.3.11-1": (clean, replace(clean, moments=(*clean.moments, other))),
-        "R-5.3.11-2": (clean, replace(clean, moments=(*clean.moments, other))),
-        "R-5.3.12-2": (here, replace(here, moments=with_gpu)),
-        "R-6.4.3-2": (clean, changed(clean, metrics={"averaging_basis": {"f1_macro": "every class matters"}})),
-        "R-6.5.1-1": (Inquiry(loaded=planned(right)), Inquiry(loaded=several)),
-        "R-7.1-1": (clean, replace(clean, estimates=bare)),
+        "R-5.3.5-1": (clean, replace(clean, predictions={"A": test, "B": validation}), ("CHK-TESTSET-SAME",)),
+        "R-5.3.5-2": (clean, replace(clean, splits={**clean.splits, "train": test}), ("CHK-OVERLAP",)),
+        "R-5.3.5-3": (clean, replace(clean, splits={**clean.splits, "train": validation}), ("CHK-OVERLAP",)),
+        "R-5.3.10-4": (clean, replace(clean, ledger=(*clean.ledger, tuned)), ("CHK-LEDGER",)),
+        "R-5.3.11-1": (clean, replace(clean, moments=(*clean.moments, other)), machine),
+        "R-5.3.11-2": (clean, replace(clean, moments=(*clean.moments, other)), machine),
+        "R-5.3.12-2": (here, replace(here, moments=with_gpu), ("CHK-ACCEL",)),
+        "R-6.4.3-2": (
+            clean,
+            changed(clean, metrics={"averaging_basis": {"f1_macro": "every class matters"}}),
+            ("CHK-BASIS",),
+        ),
+        "R-6.5.1-1": (Inquiry(loaded=planned(right)), Inquiry(loaded=several), ()),
+        "R-7.1-1": (clean, replace(clean, estimates=bare), ("CHK-N",)),
     }
 
 
 @pytest.mark.parametrize("row", SHALL)
 def test_every_shall_row_can_pass_and_can_fail(row):
-    passing, failing = constructed()[row]
-    record = example("clean")[0].assessment.record
-    assert judged_again(passing, record)[row].verdict == "pass"
-    assert judged_again(failing, record)[row].verdict == "fail"
+    passing, failing, controls = constructed()[row]
+    clean = example("clean")[0]
+    given = {"record": clean.assessment.record, "kept": clean.checked if controls else (), "only": controls}
+    assert judged_again(passing, **given)[row].verdict == "pass"
+    assert judged_again(failing, **given)[row].verdict == "fail"
 
 
 def leaves(document, before=()):

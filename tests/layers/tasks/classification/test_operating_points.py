@@ -191,36 +191,41 @@ def test_a_record_that_stores_rounded_scores_is_computed_again(given, weighted, 
     jsonschema.validate(json.loads(a.record.to_text()), schema())
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_rows_at_the_edges_of_calibration_bins_make_no_honest_record_doubtful(seed):
+def test_rows_at_the_edges_of_calibration_bins_make_no_honest_record_doubtful(monkeypatch):
     """Scores next to an edge may be rounded across it; rows that lie close together move at once."""
-    rng = np.random.default_rng(seed)
-    chance = np.clip(rng.integers(0, 16, 60_000) / 15 + rng.choice([-1e-6, 1e-6, 0.02], 60_000), 1e-9, 1 - 1e-9)
-    chance = np.clip(chance + rng.random(60_000) * 1e-9, 0, 1)  # no two alike
-    three = rng.dirichlet(np.full(3, 0.3), 20_000) + 1e-9
+    monkeypatch.setattr(scoring, "LISTED", 3000)
+    rng = np.random.default_rng(0)
+    chance = np.clip(rng.integers(0, 16, 4000) / 15 + rng.choice([-1e-6, 1e-6, 0.02], 4000), 1e-9, 1 - 1e-9)
+    chance = np.clip(chance + rng.random(4000) * 1e-9, 0, 1)  # no two alike
+    three = rng.dirichlet(np.full(3, 0.3), 2000) + 1e-9
     errors = ["expected_calibration_error", "adaptive_calibration_error", "maximum_calibration_error"]
     two = assay.assess(
-        truth=rng.random(60_000) < chance,
+        truth=rng.random(4000) < chance,
         score=chance,
         scores=assay.ScoreSettings(kind="probability"),
+        intervals=assay.IntervalSettings(draws=200),
         threshold=0.5,
         positive=True,
         measures=errors,
     )
     many = assay.assess(
-        truth=rng.integers(0, 3, 20_000),
+        truth=rng.integers(0, 3, 2000),
         score=three / three.sum(axis=1, keepdims=True),
         scores=assay.ScoreSettings(kind="probability"),
+        intervals=assay.IntervalSettings(draws=200),
         measures=["top_label_calibration_error", *errors],
     )
     for a in (two, many):
         found = verify(a.record)
         assert found.holds, found.mismatches
         assert any("stored_value" in one for one in a.record["estimates"])
-    for error in errors:
-        content = json.loads(many.record.to_text())
-        next(e for e in content["estimates"] if e["measure"] == error)["value"] *= 0.5
-        assert not verify(assay.Record(sealed(content))).holds
+    content = json.loads(many.record.to_text())
+    measures = [estimate["measure"] for estimate in content["estimates"]]
+    forged = [measures.index(error) for error in errors]
+    for place in forged:
+        content["estimates"][place]["value"] *= 0.5
+    paths = {mismatch.path for mismatch in verify(assay.Record(sealed(content))).mismatches}
+    assert {f"estimates[{place}].value" for place in forged} <= paths
 
 
 @pytest.mark.parametrize("close", [(0.7, 1e-4), (1.7e9, 1.0), (-3.0, 1e-9)])
@@ -248,9 +253,9 @@ def test_intervals_are_the_same_from_the_scores_of_a_record(kind, lean, monkeypa
         truth=truth,
         score=score,
         scores=assay.ScoreSettings(kind=kind),
-        intervals=assay.IntervalSettings(draws=1000),
+        intervals=assay.IntervalSettings(draws=200),
         measures=names,
-        group={"half": np.arange(700) % 2},
+        group={"half": np.arange(700) % 2} if kind == "any" else None,
     )
     found = verify(a.record)
     assert found.holds, found.mismatches
