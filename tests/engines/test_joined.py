@@ -47,7 +47,7 @@ def tables(draw, ids):
 @pytest.mark.parametrize("ending", WRITERS)
 @pytest.mark.parametrize("ids", IDS)
 def test_rows_apart_give_the_tally_of_the_rows_together(ending, ids):
-    @settings(max_examples=5)
+    @settings(max_examples=12)
     @given(tables(IDS[ids]), st.data())
     def holds(table, data):
         rows, lone = table
@@ -95,7 +95,7 @@ def test_rows_apart_give_the_tally_of_the_rows_together(ending, ids):
     holds()
 
 
-@settings(max_examples=12)
+@settings(max_examples=25)
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=10), st.lists(st.integers(0, 6), min_size=1, max_size=10))
 def test_duplicates_and_strangers_are_never_dropped(ours, theirs):
     doubled = len(set(ours)) < len(ours) or len(set(theirs)) < len(theirs)

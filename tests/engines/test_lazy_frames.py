@@ -78,7 +78,7 @@ TABLES = {
 
 @pytest.mark.parametrize("kind", TABLES)
 def test_made_up_tables_give_the_same_tally_or_the_same_error(kind):
-    @settings(max_examples=3)
+    @settings(max_examples=6)
     @given(table(TABLES[kind]), st.booleans(), st.sampled_from(["drop", "error"]))
     def holds(rows, weighted, missing):
         options = {"missing": missing, **({"weight": "w"} if weighted else {})}

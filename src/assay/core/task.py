@@ -9,6 +9,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal, Protocol, Self
 
@@ -225,9 +226,12 @@ def find_task(name: str) -> Task:
 
 def task_names() -> Iterator[str]:
     """The folders below `tasks/`; nothing else lists them."""
-    for module in pkgutil.iter_modules(import_module(TASKS).__path__):
-        if module.ispkg:
-            yield module.name
+    yield from _folders(tuple(import_module(TASKS).__path__))
+
+
+@cache
+def _folders(places: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(module.name for module in pkgutil.iter_modules(places) if module.ispkg)
 
 
 def load_task(folder: str) -> Task:

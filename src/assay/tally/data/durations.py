@@ -7,6 +7,7 @@ A run is what repeats independently. Within a run answers wait for each other, s
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
@@ -244,7 +245,11 @@ class Durations(Digested):
         longest = dict(self.longest)
         for place, time in other.longest.items():
             longest[place] = max(time, longest.get(place, 0))
-        runs = sorted((*self.runs, *other.runs), key=lambda run: (run.name, digest(run.to_json())))
+        named = Counter(run.name for run in (*self.runs, *other.runs))
+        runs = sorted(
+            (*self.runs, *other.runs),
+            key=lambda run: (run.name, digest(run.to_json()) if named[run.name] > 1 else ""),
+        )
         return Durations(bounds=self.bounds, runs=tuple(runs), longest=dict(sorted(longest.items())))
 
     def to_json(self) -> dict[str, object]:
