@@ -75,6 +75,10 @@ def pytest_collection_finish():
     gc.set_threshold(10_000, 20, 20)
 
 
+def pytest_sessionfinish():
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _same_packages():
     """The list of installed packages, read for every moment of an assessment, stays the same while tests run."""

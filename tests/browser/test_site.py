@@ -11,7 +11,7 @@ import pytest
 
 import run
 from assay.measures import REGISTRY
-from tests.waiting import LIMIT
+from tests.waiting import LIMIT, wait_until
 
 pytest.importorskip("zensical", reason="the extra docs is not installed: pip install 'assay[docs]'")
 FETCHED = re.compile(r"""<(?:script|img|iframe|source)[^>]*?\ssrc="?([^"\s>]+)|<link[^>]*?\shref="?([^"\s>]+)""")
@@ -67,6 +67,13 @@ def test_the_zip_holds_the_site(site):
     assert archive.stat().st_size < 8_000_000
 
 
+def opens_search(page):
+    """Whether the key opens the search: the page listens to keys only once its scripts have run."""
+    page.keyboard.press("/")
+    inner = "document.activeElement.shadowRoot?.activeElement ?? document.activeElement"
+    return page.evaluate(f"({inner})?.tagName") == "INPUT"
+
+
 def test_the_search_answers_from_a_folder_without_network(site, chromium):
     folder, _, _ = site
     context = chromium.new_context(offline=True)
@@ -75,7 +82,7 @@ def test_the_search_answers_from_a_folder_without_network(site, chromium):
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda fault: faults.append(str(fault)))
     page.goto((folder / "reference" / "measures" / "f1.html").as_uri())
-    page.keyboard.press("/")
+    wait_until(lambda: opens_search(page))
     page.keyboard.type("balanced accuracy")
     page.get_by_text(re.compile(r"\d+ results")).first.wait_for(timeout=LIMIT * 1000)
     assert page.locator("a[href*='balanced_accuracy.html']").count() > 0
