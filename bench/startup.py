@@ -27,15 +27,12 @@ CALLS = {
 }
 
 
-def processor_seconds(command: list[str], runs: int) -> tuple[float, str]:
-    """Return the least processor time of several runs, and what the command printed last."""
-    times, printed = [], ""
-    for _ in range(runs + 1):  # the first one compiles and fills caches
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(times[1:]), printed
+def run_once(command: list[str]) -> tuple[float, str]:
+    """Return the processor time of a command, and what it printed."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, printed
 
 
 def main() -> None:
@@ -58,7 +55,10 @@ def main() -> None:
         words = [sys.executable, "-m", "assay", *words, "--out", str(Path(folder) / "out")]
         commands["assay run, 1,000 labels (bar 0.6)"] = words
         commands["assay run, 1,000 labels and scores (bar 1.2)"] = [*words, "--score", "score"]
-        results = {name: processor_seconds(command, runs) for name, command in commands.items()}
+        rounds = [  # each round runs every command, for the speed of a machine drifts; the first one fills caches
+            {name: run_once(command) for name, command in commands.items()} for _ in range(runs + 1)
+        ]
+    results = {name: min(done[name] for done in rounds[1:]) for name in commands}
     unit = results["import sklearn.metrics"][0]
     for name, (seconds, printed) in results.items():
         modules = printed.strip() if name in CALLS else ""
