@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +18,7 @@ import numpy as np
 
 from assay.core.errors import MissingColumn, PlanError, RowsError, UnknownLabel
 from assay.core.labels import Label
+from assay.core.parallel import together
 from assay.core.text import counted, listed, quoted, visible
 from assay.tasks.detection.formats.raw_boxes import TURNED, Catalogue, RawBoxes, name_rows, refuse_feature, to_xywh
 from assay.tasks.detection.kernel.boxes import stack_columns
@@ -220,8 +221,9 @@ def read_results(path: Path, limits: Limits | None = None, shape: str = "boxes")
     """The detections of a results file."""
     if shape != "boxes":
         return results_from_list(load_json(path), path.name, shape)
-    raw = _read_by_engine(path, limits)
-    if raw is None or count_marks(path) != MARKS * len(raw.image):  # the engine would make numbers of texts
+    readers: list[Callable[[], Any]] = [lambda: _read_by_engine(path, limits), lambda: count_marks(path)]
+    raw, marks = together(lambda read: read(), readers, large=path.stat().st_size > CHUNK)
+    if raw is None or marks != MARKS * len(raw.image):  # the engine would make numbers of texts
         return results_from_list(load_json(path), path.name)
     return raw
 
