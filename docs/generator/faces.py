@@ -262,7 +262,7 @@ def commands_page() -> list[str]:
     lines = [
         "# Command line",
         "",
-        "What people read goes to standard error, what machines read to standard output.",
+        "Results go to standard output; progress, notes and errors go to standard error.",
         "`NO_COLOR` is honoured, and only a terminal gets colours.",
         "The exit codes are listed with the [errors](errors.md#exit-codes).",
     ]

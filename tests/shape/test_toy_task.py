@@ -170,3 +170,9 @@ def test_a_plan_runs_it(tmp_path):
     wrong = tmp_path / "wrong.toml"
     wrong.write_text(plan.read_text().replace("mean_distance <=", "mean_distnce <="))
     assert "mean_distance" in run("run", wrong, "-o", tmp_path / "q").stderr
+
+
+def test_a_command_keeps_its_own_arguments_after_a_task_had_them():
+    before = run("run", "--help").stdout
+    run("run", "--task", "regression", "--help")
+    assert run("run", "--help").stdout == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -99,8 +100,8 @@ def _behind_arguments(
     shared: Sequence[click.Parameter], own: Sequence[click.Parameter], *, optional: bool
 ) -> list[click.Parameter]:
     """Arguments first, then options of the task, then shared ones."""
-    arguments = [parameter for parameter in shared if isinstance(parameter, click.Argument)]
-    for argument in arguments:
+    arguments = [copy(parameter) for parameter in shared if isinstance(parameter, click.Argument)]
+    for argument in arguments:  # copies, for the command without a task keeps its own
         argument.required = argument.required and not optional
     return [*arguments, *own, *(parameter for parameter in shared if not isinstance(parameter, click.Argument))]
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -222,7 +222,8 @@ def read_results(path: Path, limits: Limits | None = None, shape: str = "boxes")
     if shape != "boxes":
         return results_from_list(load_json(path), path.name, shape)
     readers: list[Callable[[], Any]] = [lambda: _read_by_engine(path, limits), lambda: count_marks(path)]
-    raw, marks = together(lambda read: read(), readers, large=path.stat().st_size > CHUNK)
+    both = together(lambda read: read(), readers, large=path.stat().st_size > CHUNK)
+    raw, marks = cast("tuple[RawBoxes | None, int]", both)
     if raw is None or marks != MARKS * len(raw.image):  # the engine would make numbers of texts
         return results_from_list(load_json(path), path.name)
     return raw
