@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from assay.assess.conformity.clauses import When
 from assay.assess.conformity.significance_uses import Use
-from assay.assess.controls.evidence import Inquiry
+from assay.assess.controls.control_declaration import Inquiry
 from assay.assess.plan.plan_answers import FAMILIES, OF_TASKS, splits_of
 from assay.core.text import quoted
 from assay.measures import REGISTRY

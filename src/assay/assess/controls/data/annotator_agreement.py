@@ -9,11 +9,9 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from assay.assess.controls.control_declaration import Outcome, control, no_evidence
-from assay.assess.controls.evidence import Inquiry
+from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence
 from assay.core.labels import Label
 from assay.core.text import figure
-from assay.core.traits import TS4213
 from assay.inference.intervals.rater_intervals import told
 from assay.measures.rater_coefficients import Weighting, cohen, fleiss, gwet, krippendorff, weights
 from assay.tally.data.split_counts import SplitRows
@@ -29,14 +27,13 @@ WEIGHTINGS: Final[tuple[Weighting, ...]] = ("none", "linear", "quadratic")
 
 @control(
     "CHK-ANNOTATOR",
-    looks_for="annotators who do not agree",
-    clause=TS4213("5.3.9"),
+    clause="5.3.9",
     passes_when="agreement was computed, and no pair lies below the declared minimum",
     lacks="annotators",
     of_classes=True,
 )
 def annotators(q: Inquiry) -> Outcome:
-    """How far annotators agree, pair by pair and all together."""
+    """Looks for annotators who do not agree."""
     names, table = q.plan.ground_truth.annotators or [], q.annotations
     if table is None or len(names) < 2 or not table.has(*names):  # noqa: PLR2004
         return no_evidence("the plan names no annotation table with two annotators")
