@@ -122,49 +122,18 @@ def criterion(text: str, measures: Registry[Measure] = REGISTRY) -> Criterion:
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
         raise _unreadable(str(text)[:LONGEST], "it is empty or too long")
     gap, rest = read_group_gap(text)
-    if gap is not None:
-        measure, label, factor, level = cast("Measure", gap), None, None, None
-    elif _GROUPS.match(text):
+    if gap is None and _GROUPS.match(text):
         raise _unreadable(text, "which group? write gap(MEASURE, GROUP), or CRITERION(GROUP)")
-    else:
-        head = _MEASURE.match(text)
-        if head is None:
-            raise _unreadable(text, "it does not begin with a measure")
-        if not text[head.end() :] and (bare := _BARE.match(text)):
-            sign = "<=" if str(_measure(text, bare[1], measures).better).startswith("lower") else ">="
-            raise _unreadable(
-                text, "between measure and number stands no sign", f'write "{bare[1].strip()} {sign} {bare[2]}"'
-            )
-        measure = _measure(text, head[1], measures)
-        rest, label, factor, level = _parts(text, text[head.end() :])
+    subject = Criterion(measure=cast("Measure", gap))
+    if gap is None:
+        subject, rest = _read_subject(text, measures)
     if gap is None and (match := _MARGIN.match(rest)):
-        return _sound(
-            text,
-            Criterion(
-                measure=measure,
-                label=label,
-                factor=factor,
-                level=level,
-                rule=Rule.NON_INFERIOR,
-                limit=_number(text, match[1]),
-            ),
-        )
+        return _sound(text, replace(subject, rule=Rule.NON_INFERIOR, limit=_number(text, match[1])))
     match = _SIDE.match(rest)
     if match is None:
         raise _unreadable(text, _why_no_side(rest))
     side: Side = {"≥": ">=", "≤": "<="}.get(match[1], match[1])  # type: ignore[assignment]
-    return _sound(
-        text,
-        Criterion(
-            measure=measure,
-            label=label,
-            factor=factor,
-            level=level,
-            rule=_rule(text, match[3]),
-            side=side,
-            limit=_number(text, match[2]),
-        ),
-    )
+    return _sound(text, replace(subject, rule=_rule(text, match[3]), side=side, limit=_number(text, match[2])))
 
 
 def spoken_of(text: str) -> Criterion:
@@ -174,14 +143,26 @@ def spoken_of(text: str) -> Criterion:
     >>> one.measure.name, one.label, one.of
     ('recall', 'cat', 'recall[class=cat]')
     """
-    head = _MEASURE.match(text) if isinstance(text, str) and len(text) <= LONGEST else None
-    if head is None:
+    if not isinstance(text, str) or len(text) > LONGEST:
         raise _unreadable(str(text)[:LONGEST], "it does not begin with a measure")
-    measure = _measure(text, head[1], REGISTRY)
-    rest, label, factor, level = _parts(text, text[head.end() :])
+    subject, rest = _read_subject(text, REGISTRY)
     if rest.strip():
         raise _unreadable(text, f"{quoted(rest.strip())} is neither a class nor a level of a group")
-    return Criterion(measure=measure, label=label, factor=factor, level=level)
+    return subject
+
+
+def _read_subject(text: str, measures: Registry[Measure]) -> tuple[Criterion, str]:
+    """What a text speaks of, as a criterion without a limit, and what stands behind it."""
+    head = _MEASURE.match(text)
+    if head is None:
+        raise _unreadable(text, "it does not begin with a measure")
+    if not text[head.end() :] and (bare := _BARE.match(text)):
+        sign = "<=" if str(_measure(text, bare[1], measures).better).startswith("lower") else ">="
+        fix = f'write "{bare[1].strip()} {sign} {bare[2]}"'
+        raise _unreadable(text, "between measure and number stands no sign", fix)
+    measure = _measure(text, head[1], measures)
+    rest, label, factor, level = _parts(text, text[head.end() :])
+    return Criterion(measure=measure, label=label, factor=factor, level=level), rest
 
 
 def read(given: str | Criterion, measures: Registry[Measure] = REGISTRY) -> Criterion:
@@ -246,47 +227,33 @@ def _number(text: str, given: str) -> float:
 
 
 def _rule(text: str, given: str) -> Rule:
-    name = " ".join(given.split())
+    name = " ".join(given.split()) or str(Rule.ACCEPTANCE)
     known = [str(rule) for rule in Rule if rule is not Rule.NON_INFERIOR]
-    if not name:
-        return Rule.ACCEPTANCE
     if name in known:
         return Rule(name)
-    close = nearest(name, known)
-    raise _unreadable(
-        text, f"{quoted(name)} is not a rule: {', '.join(known)}" + (f'; did you mean "{close}"?' if close else "")
-    )
+    hint = f'; did you mean "{close}"?' if (close := nearest(name, known)) else ""
+    raise _unreadable(text, f"{quoted(name)} is not a rule: {', '.join(known)}{hint}")
 
 
 def _sound(text: str, candidate: Criterion) -> Criterion:
     """Only limits a measure can reach, and margins where one way is better."""
-    low, high = candidate.measure.range
-    if candidate.rule is Rule.NON_INFERIOR:
-        if candidate.measure.better is NEITHER:
-            raise PlanError(
-                "measure-unfit",
-                f"{candidate.measure.name} has no better side, so that nothing is worse by a margin",
-                where=_where(text),
-                fix="state a limit, or choose a measure with a direction",
-            )
-        if not 0 < candidate.limit < high - low:
-            raise PlanError(
-                "value-out-of-domain",
-                f"margin {candidate.limit:g} is not a margin of {candidate.measure.name}",
-                where=_where(text),
-                known=f"above 0, below {high - low:g}",
-                fix="state the largest loss that does not matter, as a positive number",
-            )
-    elif not low <= candidate.limit <= high:
-        inside = candidate.limit / 100 if low <= candidate.limit / 100 <= high else None
-        raise PlanError(
-            "value-out-of-domain",
-            f"{candidate.limit:g} is outside what {candidate.measure.name} can be",
-            where=_where(text),
-            known=candidate.measure.range_shown,
-            fix=f"did you mean {inside:g}?" if inside is not None else "state a limit inside the range",
-        )
-    return candidate
+    measure, limit = candidate.measure, candidate.limit
+    low, high = measure.range
+    relative = candidate.rule is Rule.NON_INFERIOR
+    code, known = "value-out-of-domain", None
+    if relative and measure.better is NEITHER:
+        code = "measure-unfit"
+        what = f"{measure.name} has no better side, so that nothing is worse by a margin"
+        fix = "state a limit, or choose a measure with a direction"
+    elif relative and not 0 < limit < high - low:
+        what, known = f"margin {limit:g} is not a margin of {measure.name}", f"above 0, below {high - low:g}"
+        fix = "state the largest loss that does not matter, as a positive number"
+    elif not relative and not low <= limit <= high:
+        what, known = f"{limit:g} is outside what {measure.name} can be", measure.range_shown
+        fix = f"did you mean {limit / 100:g}?" if low <= limit / 100 <= high else "state a limit inside the range"
+    else:
+        return candidate
+    raise PlanError(code, what, where=_where(text), known=known, fix=fix)
 
 
 def _why_no_side(rest: str) -> str:

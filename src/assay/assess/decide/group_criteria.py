@@ -32,6 +32,8 @@ class GroupGap:
     factor: str
     family: str = "fairness"
     base: None = None
+    from_labels: bool = False
+    """Not computed from one table of labels."""
 
     @property
     def title(self) -> str:

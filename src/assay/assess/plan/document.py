@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from assay.assess.plan.line_numbers import Path
+from assay.assess.plan.syntax import Path
 from assay.core.text import listed, nearest, quoted, visible
 
 ROLES: Final = ("train", "validation", "test")
@@ -44,6 +44,29 @@ def table(document: Any, *path: str) -> dict[str, Any]:  # noqa: ANN401  a docum
 def tables(document: Any, *path: str) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401
     """The tables below a path, by name."""
     yield from ((name, one) for name, one in table(document, *path).items() if isinstance(one, dict))
+
+
+def places(document: Any, *patterns: str) -> Iterator[tuple[Path, Any]]:  # noqa: ANN401
+    """The paths that stand in a document, with their values; `*` means every key or item, `@` every key as a value.
+
+    >>> list(places({"models": {"A": {"score": "s"}, "B": {}}}, "models.*.score", "models.@"))
+    [(('models', 'A', 'score'), 's'), (('models', 'A'), 'A'), (('models', 'B'), 'B')]
+    """
+    for pattern in patterns:
+        nodes: list[tuple[Path, Any]] = [((), document)]
+        for part in pattern.split("."):
+            inside = [(path, _entries(node)) for path, node in nodes]
+            nodes = [
+                ((*path, key), key if part == "@" else value)
+                for path, entries in inside
+                for key, value in (entries.items() if part in ("*", "@") else [(part, entries.get(part))])
+                if part in ("*", "@") or part in entries
+            ]
+        yield from nodes
+
+
+def _entries(node: object) -> dict[Any, Any]:
+    return node if isinstance(node, dict) else dict(enumerate(node)) if isinstance(node, list) else {}
 
 
 def items(value: object) -> list[Any]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.assess.plan.line_numbers import json_spots, toml_spots
+from assay.assess.plan.syntax import json_spots, toml_spots
 from assay.core.errors import PlanError
 
 TOML = '''# a comment with [brackets] and = signs
