@@ -83,11 +83,11 @@ def _run(q: Inquiry, tests: set[str], findings: _Found) -> None:
     findings.facts |= {
         "looks": runs_of(looks),
         "looks_for_other_numbers": runs_of(other),
-        "altered_lines": list(q.access.broken),
+        "altered_lines": list(q.access.ledger.broken),
         "entered": q.access.why_not is None,
     }
-    if q.access.broken:
-        findings.wrong.append(f"lines of the ledger were changed or taken out: {listed(q.access.broken)}")
+    if q.access.ledger.broken:
+        findings.wrong.append(f"lines of the ledger were changed or taken out: {listed(q.access.ledger.broken)}")
     if other:
         plans = len({one.get("plan") for one in other})
         told = f"{counted(runs_of(other), 'look')} at the test data by {counted(plans, 'earlier plan')}"

@@ -150,7 +150,7 @@ def _beats(assessment: Assessment, largest: float | None) -> Outcome:
     gap, interval = finding.effect.value, finding.effect.interval
     facts |= {"test": finding.test, "p": finding.p, "difference": gap if isinstance(gap, float) else None}
     facts |= {} if interval is None else {"difference_low": interval.low, "difference_high": interval.high}
-    side = float(gap) if finding.significant else 0.0  # type: ignore[arg-type]  a significant gap is a number
+    side = gap if finding.significant and isinstance(gap, (int, float)) else 0.0
     words = f"the share of the largest class, {figure(largest)} ({finding.title}: {finding.effect}, {finding.p_shown})"
     start = f"accuracy {figure(accuracy.value)} is"
     return settle(

@@ -279,7 +279,7 @@ def _contender(name: str, claim: Claim, of: Contenders) -> Assessment:
 
 def _answer(claim: Claim, subject: Subject, of: Contenders, family: int) -> Answered:
     """The answer to one claim at the level of its contenders."""
-    at = of.models[claim.model]
+    at, found = of.models[claim.model], dict[str, Any]()
     if claim.reference is None:
         decision = Judge(at, None, family, claim.criterion(), subject).decided()
         found = {"answer": BY_VERDICT[decision.verdict], "why": decision.why, "needed": decision.needed}

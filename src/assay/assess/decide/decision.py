@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.decide.criteria import EVERY, EXIT, Criterion, Rule, Verdict, read
-from assay.assess.decide.group_criteria import GroupGap
+from assay.assess.decide.criteria import EVERY, EXIT, Criterion, GroupGap, Rule, Verdict, read
 from assay.assess.decide.references import Against, Subject
 from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label
@@ -284,7 +283,8 @@ class Judge:
             none = f"there is no interval: {self.estimate.no_interval}"
             return self._told(Verdict.INCONCLUSIVE, lost if value is None else none)
         near, far = (ends.low, ends.high) if self.one.higher else (ends.high, ends.low)
-        said = f"{self._ends(ends)} and the limit is {self.one.side} {self.one.limit:g}"
+        place = f"{figure(ends.low)} to {figure(ends.high)} at {100 * ends.level:.4g} %"
+        said = f"{place} and the limit is {self.one.side} {self.one.limit:g}"
         if self.one.keeps(near):
             left = self.one.measure.not_judged(self.at) if isinstance(self.one.measure, GroupGap) else ""
             said += f", but not every group is judged: {left}" if left else ""
@@ -354,9 +354,6 @@ class Judge:
             needed=needed,
             reference=reference,
         )
-
-    def _ends(self, ends: Interval) -> str:
-        return f"{figure(ends.low)} to {figure(ends.high)} at {100 * ends.level:.4g} %"
 
 
 def rows_up_to(count: float) -> int:

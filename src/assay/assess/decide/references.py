@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from assay.assess.decide.group_criteria import GroupGap
+from assay.assess.decide.criteria import GroupGap
 from assay.core.labels import Label
 from assay.core.text import quoted
 from assay.inference.estimates import Interval

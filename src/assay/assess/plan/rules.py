@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.conformity.clauses import may_lack, profiles, row_ids
 from assay.assess.plan.claim_rules import promised
-from assay.assess.plan.document import ROLES, Problem, items, places, table, tables, unknown
-from assay.assess.plan.syntax import Path
+from assay.assess.plan.document import ROLES, Path, Problem, items, places, table, tables, unknown
 from assay.conduct.artefact_worker import EXTENSIONS
 from assay.core.errors import AssayError
 from assay.core.task import find_task, task_names

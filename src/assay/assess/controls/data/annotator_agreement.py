@@ -14,7 +14,6 @@ from assay.core.labels import Label
 from assay.core.text import figure
 from assay.inference.intervals.rater_intervals import told
 from assay.measures.rater_coefficients import Weighting, cohen, fleiss, gwet, krippendorff, weights
-from assay.tally.data.split_counts import SplitRows
 from assay.tally.labels.confusion import Confusion
 from assay.tally.labels.ratings import Ratings
 from assay.tasks.classification.estimates import View
@@ -40,9 +39,13 @@ def annotators(q: Inquiry) -> Outcome:
     least, level = q.plan.ground_truth.minimum_agreement, q.plan.intervals.level
     rows = table.table(*names)
     ranked = None if rows is None else _ranked(q, names, rows)
-    cells = {pair: _both_labelled(table, *pair) for pair in combinations(names, 2)}
-    agreed = {pair: _pair(held) | _weighted(held, ranked, level) for pair, held in cells.items() if held}
-    pairs: dict[str, Any] = {f"{a}, {b}": one for (a, b), one in agreed.items()}
+    pairs: dict[str, Any] = {}
+    low = []
+    for a, b in combinations(names, 2):
+        if cells := {key: n for key, n in (table.table(a, b) or {}).items() if None not in key}:
+            pair = pairs[f"{a}, {b}"] = _pair(cells) | _weighted(cells, ranked, level)
+            if least is not None and pair["kappa"] is not None and pair["kappa"] < least:
+                low.append(f"{a} and {b}: kappa {figure(pair['kappa'])}")
     if not pairs:
         return no_evidence("no item was labelled by two annotators")
     facts: dict[str, Any] = {"pairs": pairs}
@@ -51,7 +54,6 @@ def annotators(q: Inquiry) -> Outcome:
     shown = "; ".join(f"{name}: {_agreement(one)}" for name, one in list(pairs.items())[:3])
     if len(names) > 2 and rows is not None:  # noqa: PLR2004  two are a pair
         shown = f"{_shown(facts['together'])}; {shown}"
-    low = _below(agreed, least)
     said = f"below the declared minimum: {'; '.join(low)}" if low else shown
     thresholds = {} if least is None else {"minimum_kappa": least}
     inputs = {table.name: table.sha256}
@@ -83,16 +85,15 @@ def _pair(cells: Cells) -> dict[str, Any]:
         for label in labels
         if first[label] + second[label]
     }
-    kappa = None
+    kappa: dict[str, Any] = dict.fromkeys(("kappa", "low", "high"))
     if len(labels) > 1:
         tally = Confusion.from_cells({(a, b): c for (a, b), c in cells.items()}, labels=labels, rows=n)
-        kappa = View(Classified(confusion=tally, positive=None), Settings())["cohen_kappa"]
+        estimate = View(Classified(confusion=tally, positive=None), Settings())["cohen_kappa"]
+        kappa = {"kappa": estimate.value, "low": estimate.low, "high": estimate.high}
     return {
         "items": n,
         "agreement": agreement,
-        "kappa": None if kappa is None else kappa.value,
-        "low": None if kappa is None else kappa.low,
-        "high": None if kappa is None else kappa.high,
+        **kappa,
         "by_class": by_class,
         "bias_index": max(abs(first[label] - second[label]) for label in labels),
         "largest_share": max((first[label] + second[label]) / 2 for label in labels),
@@ -134,18 +135,6 @@ def _ranked(q: Inquiry, names: list[str], rows: Cells) -> tuple[Label, ...] | No
     own = {str(one): one for key in rows for one in key if one is not None}
     found = tuple(own.get(str(one), one) for one in classes)
     return found if set(own.values()) <= set(found) and names else None
-
-
-def _both_labelled(table: SplitRows, a: str, b: str) -> dict[tuple[Any, ...], int]:
-    """How often each pair of labels occurs on items that both annotators labelled."""
-    return {key: n for key, n in (table.table(a, b) or {}).items() if None not in key}
-
-
-def _below(agreed: dict[tuple[str, str], dict[str, Any]], least: float | None) -> list[str]:
-    """Pairs of annotators whose kappa is below the declared minimum."""
-    kappas = {pair: one["kappa"] for pair, one in agreed.items() if one["kappa"] is not None}
-    low = {pair: kappa for pair, kappa in kappas.items() if least is not None and kappa < least}
-    return [f"{a} and {b}: kappa {figure(kappa)}" for (a, b), kappa in low.items()]
 
 
 def _agreement(pair: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -44,29 +44,21 @@ class Association:
     """A table of two columns: how strong the association is and how surprising by chance."""
 
     p: float
-    strength: float
-    low: float | None
-    high: float | None
-    detectable: float | None
+    cramers_v: float
+    cramers_v_low: float | None = None
+    cramers_v_high: float | None = None
+    detectable_v: float | None = None
+    largest_share_gap: float = 0.0
     rows: int
-    largest_gap: float
     method: str
     test: str
     """The declared test whose p this is."""
 
     def to_json(self) -> dict[str, Any]:
         """As facts of a control; `flag` adjusts p where several are looked at."""
-        return {
-            "p": self.p,
-            "p_adjusted": self.p,
-            "cramers_v": self.strength,
-            "cramers_v_low": self.low,
-            "cramers_v_high": self.high,
-            "detectable_v": self.detectable,
-            "largest_share_gap": self.largest_gap,
-            "rows": self.rows,
-            "method": self.method,
-        }
+        facts = {"p": self.p, "p_adjusted": self.p, **asdict(self)}
+        del facts["test"]
+        return facts
 
 
 def _largest_gap(rows: tuple[tuple[int, ...], ...], sides: list[int]) -> float:
@@ -89,16 +81,15 @@ def associated(cells: Mapping[tuple[Any, ...], int]) -> Association | None:
     sparse = min(a * b / total for a in sides for b in columns) < SPARSE and total <= MANY
     finding = fisher_monte_carlo(table) if sparse else chi_squared
     unbiased, ends = chi_squared.more[0].value, chi_squared.more[0].interval
-    strength = float(unbiased) if not isinstance(unbiased, Undefined) else 0.0
     least = chi_squared.least
     return Association(
         p=1.0 if finding.p is None else finding.p,
-        strength=strength,
-        low=0.0 if ends is None else ends.low,
-        high=1.0 if ends is None else ends.high,
-        detectable=float(least) if isinstance(least, (int, float)) else None,
+        cramers_v=0.0 if isinstance(unbiased, Undefined) else float(unbiased),
+        cramers_v_low=0.0 if ends is None else ends.low,
+        cramers_v_high=1.0 if ends is None else ends.high,
+        detectable_v=float(least) if isinstance(least, (int, float)) else None,
+        largest_share_gap=_largest_gap(rows, sides),
         rows=total,
-        largest_gap=_largest_gap(rows, sides),
         method=METHODS[finding.test],
         test=finding.test,
     )
@@ -109,15 +100,10 @@ def associated_numbers(values: Floats, codes: Codes, classes: int) -> Associatio
     share, p = kruskal_wallis_screen([values[codes == code] for code in range(classes)])
     if classes < 2 or not len(values):  # noqa: PLR2004
         return None
-    strength = math.sqrt(share)
     return Association(
         p=p,
-        strength=strength,
-        low=None,
-        high=None,
-        detectable=None,
+        cramers_v=math.sqrt(share),
         rows=len(values),
-        largest_gap=0.0,
         method="Kruskal-Wallis, root of epsilon squared",
         test="mann_whitney" if classes == 2 else "kruskal_wallis",  # noqa: PLR2004  the same test of two groups
     )
@@ -234,4 +220,5 @@ def _compared(first_split: SplitRows, other: SplitRows, feature: str) -> dict[st
     summary = associated(cells) if cells else None
     if summary is None:
         return {"left_out": "there is one level only"}
-    return {"statistic": "V", "value": summary.strength, "low": summary.low, "high": summary.high, "p": summary.p}
+    low, high = summary.cramers_v_low, summary.cramers_v_high
+    return {"statistic": "V", "value": summary.cramers_v, "low": low, "high": high, "p": summary.p}

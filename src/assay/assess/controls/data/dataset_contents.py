@@ -96,7 +96,7 @@ def class_shares(q: Inquiry) -> Iterator[Outcome]:
     if association is None:
         yield no_evidence("there is only one class", inputs=inputs)
         return
-    gap, strength = association.largest_gap, association.strength
+    gap, strength = association.largest_share_gap, association.cramers_v
     apart = association.p < limits.alpha and (strength >= limits.association or gap >= limits.share_gap)
     shares = f"largest gap of a class share {figure(gap)}, V {figure(strength)}, p {shown(association.p)}"
     yield settle(
@@ -142,7 +142,11 @@ def population(q: Inquiry) -> Iterator[Outcome]:
     if not there or truth is None:
         yield no_evidence("no data with true labels were counted")
         return
-    facts = {name: _class_gap(split, truth, shares) for name, split in there.items()}
+    facts: dict[str, dict[str, Any]] = {}
+    for name, split in there.items():
+        sizes = {str(key[0]): n for key, n in (split.table(truth) or {}).items() if key[0] is not None}
+        gap = shares_apart(sizes, shares)
+        facts[name] = {"total_variation": gap.pop("value"), **gap}
     limits, corrected = q.plan.checks, holm([one["p"] for one in facts.values()])
     apart = [
         name
@@ -153,13 +157,6 @@ def population(q: Inquiry) -> Iterator[Outcome]:
     thresholds = {"alpha": limits.alpha, "total_variation": limits.share_gap}
     verdict = "fail" if apart or odd else "pass"
     yield Outcome(verdict, said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
-
-
-def _class_gap(split: SplitRows, truth: str, shares: Mapping[str, float]) -> dict[str, Any]:
-    """How far the class shares of a split lie from declared ones."""
-    sizes = {str(key[0]): n for key, n in (split.table(truth) or {}).items() if key[0] is not None}
-    gap = shares_apart(sizes, shares)
-    return {"total_variation": gap.pop("value"), **gap}
 
 
 def _features_of_population(q: Inquiry, splits: Mapping[str, SplitRows]) -> Iterator[Outcome]:
@@ -232,7 +229,7 @@ def channels(q: Inquiry) -> Iterator[Outcome]:
 
     def large(fact: dict[str, Any]) -> bool:
         guesses = fact["guess_above_chance"] >= limits.excess and fact["guess_low"] > 0
-        return fact["cramers_v"] >= limits.association or guesses
+        return bool(fact["cramers_v"] >= limits.association or guesses)
 
     flagged = flag(facts, limits.alpha, large)
     parts = {name: (figure(facts[name]["cramers_v"]), figure(facts[name]["guess_above_chance"])) for name in flagged}

@@ -44,7 +44,8 @@ def proxies(q: Inquiry) -> Outcome:
     there = {name: one for name, one in train.items() if features and one.has(truth, *features)}
     if truth is None or not there:
         return no_evidence("no features are declared, or no training data have them")
-    best = _best(q)
+    values = [model["balanced_accuracy"].value for model in q.assessments.values()]
+    best = max((value for value in values if value is not None), default=None)
     limits = q.plan.checks
     facts: dict[str, Any] = {}
     bad: list[str] = []
@@ -100,12 +101,6 @@ def _strong(screening: dict[str, Any], limits: Thresholds) -> list[str]:
     return [f"{strong[name]} {value} ({low} to {high})" for name, (value, low, high) in ends.items()]
 
 
-def _best(q: Inquiry) -> float | None:
-    """The best balanced accuracy among the models of the plan."""
-    values = [one["balanced_accuracy"].value for one in q.assessments.values()]
-    return max((one for one in values if one is not None), default=None)
-
-
 def _screened(split: SplitRows, feature: str, truth: str) -> dict[str, Any]:
     column = described(split, feature)
     screening: dict[str, Any] = {"values": column.values, "different": column.distinct}
@@ -147,7 +142,7 @@ def _by_levels(split: SplitRows, feature: str, truth: str) -> dict[str, Any]:
     association = associated(cells) if cells else None
     if association is None:
         return {}
-    strength = {"cramers_v": association.strength, "cramers_v_low": association.low, "cramers_v_high": association.high}
+    strength = {name: getattr(association, name) for name in ("cramers_v", "cramers_v_low", "cramers_v_high")}
     return strength | _guess(cells, len({label for _, label in cells}))
 
 
