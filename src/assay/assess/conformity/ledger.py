@@ -13,10 +13,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from assay.assess.environment import installed_version
 from assay.core.errors import PlanError, RecordError
 from assay.core.json_text import strict_json
 from assay.core.text import visible
@@ -129,7 +129,7 @@ class Access:
 
     def enter(self, at: str, purpose: str, *entries: Mapping[str, Any]) -> Access:
         """The same after writing, or with the reason where nothing can be written: predictions may lie anywhere."""
-        start = {"time": at, "purpose": purpose, "plan": self.loaded.digest, "by": f"assay {_version()}"}
+        start = {"time": at, "purpose": purpose, "plan": self.loaded.digest, "by": _maker()}
         whole = [{**start, **entry} for entry in entries]
         try:
             return replace(self, end=self.ledger.add(whole), mine=(*self.mine, *whole))
@@ -194,10 +194,18 @@ def _unreadable(shown: str, number: int, line: bytes, *, cut: bool, found: str) 
     return RecordError("record-unreadable", what, where=f"{shown}, line {number}", found=f"{begins}; {found}", fix=fix)
 
 
+def now() -> str:
+    """The time of an entry."""
+    return datetime.now(tz=UTC).isoformat(timespec="microseconds")
+
+
+def _maker() -> str:
+    return f"assay {installed_version('assay') or 'from source'}"
+
+
 def add_note(path: Path, says: str, *, purpose: str, data: str, model: str | None) -> End:
     """Enter what was done before the test, at the end of the chain of a ledger."""
-    now = datetime.now(tz=UTC).isoformat(timespec="microseconds")
-    note = {"time": now, "purpose": purpose, "data": data, "says": says, "by": f"assay {_version()}"}
+    note = {"time": now(), "purpose": purpose, "data": data, "says": says, "by": _maker()}
     read_ledger(path)  # nothing is added behind a line that nobody can read
     try:
         return Ledger(path=path, named=True).add([note | ({} if model is None else {"model": model})])
@@ -222,8 +230,7 @@ def looked(access: Access, looks: Iterable[Mapping[str, Any]]) -> Access:
     if access.why_not is not None:
         return access
     shape = shape_of(access.loaded)
-    now = datetime.now(tz=UTC).isoformat(timespec="microseconds")
-    return access.enter(now, "test", *({"shape": shape, **look} for look in looks))
+    return access.enter(now(), "test", *({"shape": shape, **look} for look in looks))
 
 
 def _sections(loaded: LoadedPlan) -> dict[str, str]:
@@ -270,10 +277,3 @@ def _lock(number: int) -> None:
     except ImportError:
         return
     fcntl.flock(number, fcntl.LOCK_EX)
-
-
-def _version() -> str:
-    try:
-        return version("assay")
-    except PackageNotFoundError:
-        return "from source"

@@ -7,18 +7,18 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from assay.assess.compare.plan_comparison import Entrant, match, standings
-from assay.assess.conformity.ledger import Access, looked, registered
+from assay.assess.conformity.ledger import Access, looked, now, registered
 from assay.assess.conformity.plan_counts import Part, count_part, is_task_plan, parts_of
-from assay.assess.conformity.plan_predictions import MadeHere, demand_consent, digest_of_file, make_predictions
+from assay.assess.conformity.plan_predictions import MadeHere, demand_consent, make_predictions
 from assay.assess.conformity.plan_sources import PlanFiles, Progress
 from assay.assess.conformity.statement import judge
 from assay.assess.controls import Checked, Inquiry, Moment, run_controls
 from assay.assess.plan.checked_plan import LoadedPlan
 from assay.assess.record.machine_fingerprint import fingerprint
+from assay.rows.files.file_digests import digest_of
 from assay.tally.base import digest
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def examined(
     watched = watching or (lambda _path: nullcontext(None))
     demand_consent(loaded, allowed=allow_command)
     parts_of(loaded)  # a plan that cannot be counted runs nothing
-    frozen_at, salt = _now(), secrets.token_hex(16)
+    frozen_at, salt = now(), secrets.token_hex(16)
     access = registered(loaded, frozen_at, enter=ledger)
     moments = [Moment(name="start", fields=fingerprint(salt))]
     before = dict(_artefacts(loaded))
@@ -80,7 +80,7 @@ def examined(
     parts = parts_of(loaded, made)
     counted: list[tuple[Part, Assessment, str]] = []
     for part in parts:
-        began = _now()
+        began = now()
         with watched(_rows_of(part)) as progress:
             counted.append((part, count_part(loaded, part, frozen_at, limits, progress), began))
         if working is not None:
@@ -151,10 +151,6 @@ def _controlled(
     return examined
 
 
-def _now() -> str:
-    return datetime.now(tz=UTC).isoformat(timespec="microseconds")
-
-
 def _rows_of(part: Part) -> str | list[str]:
     """Where the rows of a part lie, for who watches."""
     return [] if part.rows is None else part.rows.data
@@ -193,4 +189,4 @@ def _artefacts(loaded: LoadedPlan) -> Iterator[tuple[str, str]]:
     """Model -> digest of its file."""
     for name, one in loaded.plan.models.items():
         if one.artefact is not None:
-            yield name, digest_of_file(loaded.folder / one.artefact)
+            yield name, digest_of(str(loaded.folder / one.artefact))

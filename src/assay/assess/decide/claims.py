@@ -279,15 +279,15 @@ def _contender(name: str, claim: Claim, of: Contenders) -> Assessment:
 
 def _answer(claim: Claim, subject: Subject, of: Contenders, family: int) -> Answered:
     """The answer to one claim at the level of its contenders."""
-    at, found = of.models[claim.model], dict[str, Any]()
+    at, content = of.models[claim.model], dict[str, Any]()
     if claim.reference is None:
         decision = Judge(at, None, family, claim.criterion(), subject).decided()
-        found = {"answer": BY_VERDICT[decision.verdict], "why": decision.why, "needed": decision.needed}
-        return _answered(claim, subject, at, family, **found, interval=decision.interval)
+        content = {"answer": BY_VERDICT[decision.verdict], "why": decision.why, "needed": decision.needed}
+        return _answered(claim, subject, at, family, **content, interval=decision.interval)
     gap, pairing = of.gap(claim, subject, at)
     if gap.value is None or gap.interval is None:
-        found = {"answer": Answer.OPEN, "why": str(gap.reason), "gap": gap, "pairing": pairing}
-        return _answered(claim, subject, at, family, **found)
+        content = {"answer": Answer.OPEN, "why": str(gap.reason), "gap": gap, "pairing": pairing}
+        return _answered(claim, subject, at, family, **content)
     ends, sign = gap.interval, 1 if subject.measure.better is HIGHER else -1
     low, high = sorted((sign * ends.low, sign * ends.high))
     answer, why = _placed(claim, low, high)
@@ -319,7 +319,7 @@ def _needed(claim: Claim, subject: Subject, at: Assessment, ends: tuple[float, f
     return feasible(max(rows_up_to(rows * times), rows + 1), rows, f"if the true difference is the one seen{where}")
 
 
-def _answered(claim: Claim, subject: Subject, at: Assessment, family: int, **found: Any) -> Answered:  # noqa: ANN401
+def _answered(claim: Claim, subject: Subject, at: Assessment, family: int, **content: Any) -> Answered:  # noqa: ANN401
     """An answer with what is told beside each: rows by class, and what the measure says nothing about."""
     estimate = subject.of(at)
     rows = at if subject.factor is None else at.by_group[subject.factor][subject.level]  # type: ignore[index]
@@ -333,7 +333,7 @@ def _answered(claim: Claim, subject: Subject, at: Assessment, family: int, **fou
         beside={name: replace(subject, measure=spoken_of(name).measure).of(at).value for name in others},
         risk=round((1 - at.settings.wanted.level) / 2, 12),
         family=family,
-        **found,
+        **content,
     )
 
 

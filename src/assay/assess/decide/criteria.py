@@ -121,8 +121,9 @@ class GroupGap:
     factor: str
     family: str = "fairness"
     base: None = None
+    takes: None = None
     from_labels: bool = False
-    """Not computed from one table of labels."""
+    """It is not computed from one table, nor from labels alone."""
 
     @property
     def title(self) -> str:

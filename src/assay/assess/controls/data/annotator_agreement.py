@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any, Final, TypeAlias
 
@@ -14,6 +14,7 @@ from assay.core.labels import Label
 from assay.core.text import figure
 from assay.inference.intervals.rater_intervals import told
 from assay.measures.rater_coefficients import Weighting, cohen, fleiss, gwet, krippendorff, weights
+from assay.tally.data.split_counts import SplitRows
 from assay.tally.labels.confusion import Confusion
 from assay.tally.labels.ratings import Ratings
 from assay.tasks.classification.estimates import View
@@ -39,13 +40,8 @@ def annotators(q: Inquiry) -> Outcome:
     least, level = q.plan.ground_truth.minimum_agreement, q.plan.intervals.level
     rows = table.table(*names)
     ranked = None if rows is None else _ranked(q, names, rows)
-    pairs: dict[str, Any] = {}
-    low = []
-    for a, b in combinations(names, 2):
-        if cells := {key: n for key, n in (table.table(a, b) or {}).items() if None not in key}:
-            pair = pairs[f"{a}, {b}"] = _pair(cells) | _weighted(cells, ranked, level)
-            if least is not None and pair["kappa"] is not None and pair["kappa"] < least:
-                low.append(f"{a} and {b}: kappa {figure(pair['kappa'])}")
+    agreed = {pair: one for pair in combinations(names, 2) if (one := _compare(table, pair, ranked, level))}
+    pairs: dict[str, Any] = {f"{a}, {b}": one for (a, b), one in agreed.items()}
     if not pairs:
         return no_evidence("no item was labelled by two annotators")
     facts: dict[str, Any] = {"pairs": pairs}
@@ -54,6 +50,7 @@ def annotators(q: Inquiry) -> Outcome:
     shown = "; ".join(f"{name}: {_agreement(one)}" for name, one in list(pairs.items())[:3])
     if len(names) > 2 and rows is not None:  # noqa: PLR2004  two are a pair
         shown = f"{_shown(facts['together'])}; {shown}"
+    low = [] if least is None else list(_below(agreed, least))
     said = f"below the declared minimum: {'; '.join(low)}" if low else shown
     thresholds = {} if least is None else {"minimum_kappa": least}
     inputs = {table.name: table.sha256}
@@ -72,6 +69,12 @@ def _shown(together: dict[str, Any]) -> str:
 
 def _interval(one: dict[str, Any]) -> str:
     return f"{figure(one['low'])} to {figure(one['high'])}" if one["low"] is not None else "no interval"
+
+
+def _compare(table: SplitRows, pair: tuple[str, str], ranked: tuple[Label, ...] | None, level: float) -> dict[str, Any]:
+    """The agreement of two annotators on the items that both labelled; nothing where there are none."""
+    cells = {key: n for key, n in (table.table(*pair) or {}).items() if None not in key}
+    return _pair(cells) | _weighted(cells, ranked, level) if cells else {}
 
 
 def _pair(cells: Cells) -> dict[str, Any]:
@@ -135,6 +138,13 @@ def _ranked(q: Inquiry, names: list[str], rows: Cells) -> tuple[Label, ...] | No
     own = {str(one): one for key in rows for one in key if one is not None}
     found = tuple(own.get(str(one), one) for one in classes)
     return found if set(own.values()) <= set(found) and names else None
+
+
+def _below(agreed: Mapping[tuple[str, str], dict[str, Any]], least: float) -> Iterator[str]:
+    """Pairs of annotators whose kappa is below the declared minimum."""
+    for (a, b), pair in agreed.items():
+        if pair["kappa"] is not None and pair["kappa"] < least:
+            yield f"{a} and {b}: kappa {figure(pair['kappa'])}"
 
 
 def _agreement(pair: dict[str, Any]) -> str:

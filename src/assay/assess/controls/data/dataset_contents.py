@@ -142,11 +142,7 @@ def population(q: Inquiry) -> Iterator[Outcome]:
     if not there or truth is None:
         yield no_evidence("no data with true labels were counted")
         return
-    facts: dict[str, dict[str, Any]] = {}
-    for name, split in there.items():
-        sizes = {str(key[0]): n for key, n in (split.table(truth) or {}).items() if key[0] is not None}
-        gap = shares_apart(sizes, shares)
-        facts[name] = {"total_variation": gap.pop("value"), **gap}
+    facts = {name: _class_gap(split, truth, shares) for name, split in there.items()}
     limits, corrected = q.plan.checks, holm([one["p"] for one in facts.values()])
     apart = [
         name
@@ -157,6 +153,13 @@ def population(q: Inquiry) -> Iterator[Outcome]:
     thresholds = {"alpha": limits.alpha, "total_variation": limits.share_gap}
     verdict = "fail" if apart or odd else "pass"
     yield Outcome(verdict, said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
+
+
+def _class_gap(split: SplitRows, truth: str, shares: Mapping[str, float]) -> dict[str, Any]:
+    """How far the class shares of a split lie from declared ones."""
+    sizes = {str(key[0]): n for key, n in (split.table(truth) or {}).items() if key[0] is not None}
+    gap = shares_apart(sizes, shares)
+    return {"total_variation": gap.pop("value"), **gap}
 
 
 def _features_of_population(q: Inquiry, splits: Mapping[str, SplitRows]) -> Iterator[Outcome]:
