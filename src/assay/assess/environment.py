@@ -31,7 +31,7 @@ def environment(limits: Limits | None = None) -> dict[str, Any]:
         "release": platform.release(),
         "machine": platform.machine(),
         "processors": os.cpu_count(),
-        "packages": {name: found for name in PACKAGES if (found := _version(name))},
+        "packages": {name: found for name in PACKAGES if (found := installed_version(name))},
         "byte_order": sys.byteorder,
         "generator": GENERATOR.__name__,
         "build": build(),
@@ -50,7 +50,8 @@ def build() -> str:
 
 
 @cache
-def _version(name: str) -> str | None:
+def installed_version(name: str) -> str | None:
+    """The version of an installed package; None where it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:

@@ -13,10 +13,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from assay.assess.environment import installed_version
 from assay.core.errors import PlanError, RecordError
 from assay.core.json_text import strict_json
 from assay.core.text import visible
@@ -47,73 +47,6 @@ class End:
 
     lines: int = 0
     digest: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
-    """What a ledger tells of the plan and the test sets of a run."""
-
-    name: str
-    named: bool
-    """Whether the plan names it, or it is the one that runs keep of their own accord."""
-    plan: str
-    shape: str
-    sections: Mapping[str, str]
-    before: tuple[Mapping[str, Any], ...] = ()
-    """The entries this run found."""
-    mine: tuple[Mapping[str, Any], ...] = ()
-    """The entries this run made."""
-    broken: tuple[int, ...] = ()
-    """Lines whose line before is not the one they were written after."""
-    registered_at: str = ""
-    end: End = field(default_factory=End)
-    """Where the ledger ends after this run's entries."""
-    why_not: str | None = None
-    """Why nothing was entered."""
-
-    @property
-    def entries(self) -> tuple[Mapping[str, Any], ...]:
-        """All entries, in order."""
-        return (*self.before, *self.mine)
-
-    def looks(self, data: str) -> list[Mapping[str, Any]]:
-        """Every look at a test set, this run's too."""
-        return [one for one in self.entries if one.get("purpose") == "test" and one.get("data") == data]
-
-    def elsewise(self, data: str) -> list[Mapping[str, Any]]:
-        """Earlier looks at a test set by a plan that asked for other numbers; the same run again is no new look."""
-        seen = [one for one in self.before if one.get("purpose") == "test" and one.get("data") == data]
-        return [one for one in seen if "shape" in one and one["shape"] != self.shape]
-
-    def earlier_plans(self) -> list[dict[str, Any]]:
-        """Plans that were fixed before this one, and the sections in which they differ from it."""
-        plans = []
-        for entry in self.before:
-            if entry.get("purpose") != "plan" or entry.get("plan") == self.plan:
-                continue
-            given = entry.get("sections")
-            held: Mapping[str, Any] = given if isinstance(given, dict) else {}
-            names = sorted({*held, *self.sections})
-            changed = [name for name in names if held.get(name) != self.sections.get(name)]
-            plans.append({"digest": entry.get("plan"), "at": entry.get("time"), "changed": changed})
-        return plans
-
-    def to_json(self, data: str) -> dict[str, Any]:
-        """As in a Record, for one test set."""
-        looks = self.looks(data)
-        return {
-            "name": self.name,
-            "entered": self.why_not is None,
-            "why_not": self.why_not,
-            "altered_lines": list(self.broken),
-            "data": data,
-            "looks": runs_of(looks),
-            "models": sorted({str(one.get("model")) for one in looks}),
-            "first_look": min((str(one.get("time")) for one in looks), default=None),
-            "plan_registered_at": self.registered_at,
-            "earlier_plans": self.earlier_plans(),
-            "end": {"lines": self.end.lines, "digest": self.end.digest},
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +85,74 @@ class Ledger:
                 file.truncate(len(before))
                 raise
         return End(lines=len(lines) + len(made), digest=_of(last))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """What a ledger tells of the plan and the test sets of a run."""
+
+    ledger: Ledger
+    """As this run found it."""
+    loaded: LoadedPlan
+    mine: tuple[Mapping[str, Any], ...] = ()
+    """The entries this run made."""
+    registered_at: str = ""
+    end: End = field(default_factory=End)
+    """Where the ledger ends after this run's entries."""
+    why_not: str | None = None
+    """Why nothing was entered."""
+
+    @property
+    def entries(self) -> tuple[Mapping[str, Any], ...]:
+        """All entries, in order."""
+        return (*self.ledger.entries, *self.mine)
+
+    def looks(self, data: str) -> list[Mapping[str, Any]]:
+        """Every look at a test set, this run's too."""
+        return [one for one in self.entries if one.get("purpose") == "test" and one.get("data") == data]
+
+    def elsewise(self, data: str) -> list[Mapping[str, Any]]:
+        """Earlier looks at a test set by a plan that asked for other numbers; the same run again is no new look."""
+        shape, earlier = shape_of(self.loaded), replace(self, mine=())
+        return [one for one in earlier.looks(data) if one.get("shape", shape) != shape]
+
+    def earlier_plans(self) -> list[dict[str, Any]]:
+        """Plans that were fixed before this one, and the sections in which they differ from it."""
+        plans, own = [], _sections(self.loaded)
+        for entry in self.ledger.entries:
+            if entry.get("purpose") == "plan" and entry.get("plan") != self.loaded.digest:
+                given = entry.get("sections")
+                earlier: Mapping[str, Any] = given if isinstance(given, dict) else {}
+                changed = [name for name in sorted({*earlier, *own}) if earlier.get(name) != own.get(name)]
+                plans.append({"digest": entry.get("plan"), "at": entry.get("time"), "changed": changed})
+        return plans
+
+    def enter(self, at: str, purpose: str, *entries: Mapping[str, Any]) -> Access:
+        """The same after writing, or with the reason where nothing can be written: predictions may lie anywhere."""
+        start = {"time": at, "purpose": purpose, "plan": self.loaded.digest, "by": _maker()}
+        whole = [{**start, **entry} for entry in entries]
+        try:
+            return replace(self, end=self.ledger.add(whole), mine=(*self.mine, *whole))
+        except OSError as error:
+            name = visible(self.ledger.path.name)
+            return replace(self, why_not=f"{name} cannot be written: {error.strerror}")
+
+    def to_json(self, data: str) -> dict[str, Any]:
+        """As in a Record, for one test set."""
+        looks = self.looks(data)
+        return {
+            "name": visible(self.ledger.path.name),
+            "entered": self.why_not is None,
+            "why_not": self.why_not,
+            "altered_lines": list(self.ledger.broken),
+            "data": data,
+            "looks": runs_of(looks),
+            "models": sorted({str(one.get("model")) for one in looks}),
+            "first_look": min((str(one.get("time")) for one in looks), default=None),
+            "plan_registered_at": self.registered_at,
+            "earlier_plans": self.earlier_plans(),
+            "end": {"lines": self.end.lines, "digest": self.end.digest},
+        }
 
 
 def ledger_of(loaded: LoadedPlan) -> Ledger:
@@ -193,10 +194,18 @@ def _unreadable(shown: str, number: int, line: bytes, *, cut: bool, found: str) 
     return RecordError("record-unreadable", what, where=f"{shown}, line {number}", found=f"{begins}; {found}", fix=fix)
 
 
+def now() -> str:
+    """The time of an entry."""
+    return datetime.now(tz=UTC).isoformat(timespec="microseconds")
+
+
+def _maker() -> str:
+    return f"assay {installed_version('assay') or 'from source'}"
+
+
 def add_note(path: Path, says: str, *, purpose: str, data: str, model: str | None) -> End:
     """Enter what was done before the test, at the end of the chain of a ledger."""
-    now = datetime.now(tz=UTC).isoformat(timespec="microseconds")
-    note = {"time": now, "purpose": purpose, "data": data, "says": says, "by": f"assay {_version()}"}
+    note = {"time": now(), "purpose": purpose, "data": data, "says": says, "by": _maker()}
     read_ledger(path)  # nothing is added behind a line that nobody can read
     try:
         return Ledger(path=path, named=True).add([note | ({} if model is None else {"model": model})])
@@ -209,31 +218,23 @@ def add_note(path: Path, says: str, *, purpose: str, data: str, model: str | Non
 def registered(loaded: LoadedPlan, at: str, *, enter: bool = True) -> Access:
     """Enter a plan before anything is counted, unless it is in the ledger already."""
     ledger = ledger_of(loaded)
-    sections = {name: digest(one)[:SHORT] for name, one in loaded.document.items()}
     times = [str(x["time"]) for x in ledger.entries if x.get("purpose") == "plan" and x.get("plan") == loaded.digest]
-    access = Access(
-        name=visible(ledger.path.name),
-        named=ledger.named,
-        plan=loaded.digest,
-        shape=shape_of(loaded),
-        sections=sections,
-        before=ledger.entries,
-        broken=ledger.broken,
-        registered_at=min(times, default=at),
-        end=ledger.end,
-        why_not=None if enter else "the run was asked not to",
-    )
-    if times or not enter:
-        return access
-    return _entered(loaded, access, [_entry(at, "plan", access, sections=sections)])
+    why_not = None if enter else "the run was asked not to"
+    registered_at = min(times, default=at)
+    access = Access(ledger=ledger, loaded=loaded, registered_at=registered_at, end=ledger.end, why_not=why_not)
+    return access if times or not enter else access.enter(at, "plan", {"sections": _sections(loaded)})
 
 
-def looked(loaded: LoadedPlan, access: Access, looks: Iterable[Mapping[str, Any]]) -> Access:
+def looked(access: Access, looks: Iterable[Mapping[str, Any]]) -> Access:
     """Enter looks at test sets: model, split and digest of the data."""
     if access.why_not is not None:
         return access
-    now = datetime.now(tz=UTC).isoformat(timespec="microseconds")
-    return _entered(loaded, access, [_entry(now, "test", access, shape=access.shape, **one) for one in looks])
+    shape = shape_of(access.loaded)
+    return access.enter(now(), "test", *({"shape": shape, **look} for look in looks))
+
+
+def _sections(loaded: LoadedPlan) -> dict[str, str]:
+    return {name: digest(part)[:SHORT] for name, part in loaded.document.items()}
 
 
 def runs_of(looks: Iterable[Mapping[str, Any]]) -> int:
@@ -265,19 +266,6 @@ def _without_sentences(part: Any) -> Any:  # noqa: ANN401  plain values
     return part
 
 
-def _entry(at: str, purpose: str, access: Access, **more: Any) -> dict[str, Any]:  # noqa: ANN401  plain values
-    return {"time": at, "purpose": purpose, "plan": access.plan, "by": f"assay {_version()}", **more}
-
-
-def _entered(loaded: LoadedPlan, access: Access, entries: Sequence[Mapping[str, Any]]) -> Access:
-    """The same after writing; a folder that cannot be written is told, for predictions may lie where nobody writes."""
-    try:
-        end = ledger_of(loaded).add(entries)
-    except OSError as error:
-        return replace(access, why_not=f"{access.name} cannot be written: {error.strerror}")
-    return replace(access, mine=(*access.mine, *entries), end=end)
-
-
 def _of(line: bytes) -> str:
     return hashlib.sha256(line).hexdigest() if line else ""
 
@@ -289,10 +277,3 @@ def _lock(number: int) -> None:
     except ImportError:
         return
     fcntl.flock(number, fcntl.LOCK_EX)
-
-
-def _version() -> str:
-    try:
-        return version("assay")
-    except PackageNotFoundError:
-        return "from source"

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,7 +22,6 @@ from assay.fairness.crossed_groups import add_crossed
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
-    from assay.assess.plan.datasets import Split
     from assay.assess.plan.model_fields import Model
     from assay.rows.limits import Limits
 
@@ -33,28 +31,6 @@ CLASSIFICATION: Final = (None, "binary", "multiclass")
 def is_task_plan(loaded: LoadedPlan) -> bool:
     """Whether a plan is about another task than one label a row."""
     return loaded.plan.task.type not in CLASSIFICATION
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frozen:
-    """A plan at the moment nothing had been counted yet."""
-
-    loaded: LoadedPlan
-    frozen_at: str
-
-    def to_json(self, model: str, split: str) -> dict[str, Any]:
-        """As in a Record."""
-        return {
-            "given": "plan",
-            "name": Path(self.loaded.path).name,
-            "format": self.loaded.format,
-            "sha256": self.loaded.sha256,
-            "frozen_at": self.frozen_at,
-            "declared": self.loaded.document,
-            "declared_digest": self.loaded.digest,
-            "model": model,
-            "split": split,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,17 +51,8 @@ class Part:
 
     def title(self, parts: tuple[Part, ...]) -> str:
         """What tells it apart from the other parts; nothing where there is only one."""
-        names = []
-        if len({one.model for one in parts}) > 1:
-            names.append(self.model)
-        if len({one.split for one in parts}) > 1:
-            names.append(self.split)
-        return "-".join(names)
-
-
-def freeze(loaded: LoadedPlan) -> Frozen:
-    """Fix a plan by its digest and the time."""
-    return Frozen(loaded=loaded, frozen_at=datetime.now(tz=UTC).isoformat(timespec="microseconds"))
+        own, others = (self.model, self.split), [(part.model, part.split) for part in parts]
+        return "-".join(name for name, known in zip(own, zip(*others, strict=True), strict=True) if len({*known}) > 1)
 
 
 def parts_of(loaded: LoadedPlan, made: Mapping[tuple[str, str], MadeHere] | None = None) -> tuple[Part, ...]:
@@ -101,11 +68,15 @@ def parts_of(loaded: LoadedPlan, made: Mapping[tuple[str, str], MadeHere] | None
     models = {name: one for name, one in plan.models.items() if one.counted}
     if not models:
         raise _lack(where, "a model with predictions", '[models.NAME] predicted = "COLUMN", or score and threshold')
-    return tuple(
-        _part(loaded, model, one, split, split_, (made or {}).get((model, split)))
-        for split, split_ in splits.items()
-        for model, one in models.items()
-    )
+    parts = []
+    for split, of in splits.items():
+        for name, model in models.items():
+            answers = (made or {}).get((name, split))
+            rows, truth = of_model(loaded, model, of)
+            if answers is not None:
+                rows, truth = Held(places=(str(answers.path),)), of_split(loaded, of)
+            parts.append(Part(model=name, split=split, rows=rows, truth=truth))
+    return tuple(parts)
 
 
 def _task_parts(loaded: LoadedPlan) -> tuple[Part, ...]:
@@ -123,13 +94,6 @@ def _task_parts(loaded: LoadedPlan) -> tuple[Part, ...]:
     return tuple(Part(model=name, split=split, rows=rows) for name in models)
 
 
-def _part(loaded: LoadedPlan, name: str, model: Model, split: str, of: Split, made: MadeHere | None) -> Part:  # noqa: PLR0917
-    rows, truth = of_model(loaded, model, of)
-    if made is not None:
-        rows, truth = Held(places=(str(made.path),)), of_split(loaded, of)
-    return Part(model=name, split=split, rows=rows, truth=truth)
-
-
 def _lack(where: str, what: str, fix: str) -> PlanError:
     return PlanError("role-missing", f"the plan does not name {what}", where=where, fix=fix)
 
@@ -143,12 +107,12 @@ def columns_by_group(loaded: LoadedPlan) -> dict[str, object]:
 
 
 def count_part(
-    frozen: Frozen, part: Part, *, limits: Limits | None = None, progress: Progress | None = None
+    loaded: LoadedPlan, part: Part, frozen_at: str, limits: Limits | None, progress: Progress | None
 ) -> Assessment:
-    """The assessment of one part, with the plan it followed."""
-    if part.rows is None or is_task_plan(frozen.loaded):
-        return _settle(frozen, part, _count_task(frozen.loaded, part, limits, progress))
-    plan, model, joined = frozen.loaded.plan, frozen.loaded.plan.models[part.model], part.truth is not None
+    """The assessment of one part, with the plan it followed and when that was fixed."""
+    if part.rows is None or is_task_plan(loaded):
+        return _settle(loaded, part, _count_task(loaded, part, limits, progress), frozen_at)
+    plan, model, joined = loaded.plan, loaded.plan.models[part.model], part.truth is not None
     assessment = assess(
         **arrange(
             **dict(plan.intervals),
@@ -163,14 +127,14 @@ def count_part(
             predicted=model.predicted,
             score=model.score,
             threshold=model.threshold if model.threshold_rule is None else model.threshold_rule,
-            threshold_from=_elsewhere(frozen.loaded, model),
+            threshold_from=_elsewhere(loaded, model),
             scores=model.scores,
             missing_score=model.missing_score,
             renormalise=model.renormalise,
             operating_points=plan.metrics.operating_points or () if model.score is not None else (),
             unit=plan.columns.subject if plan.columns.weight is None else None,
             weight=plan.columns.weight,
-            group=columns_by_group(frozen.loaded) or None,
+            group=columns_by_group(loaded) or None,
             positive=plan.task.positive,
             labels=plan.task.classes,
             measures=plan.metrics.measures,
@@ -181,14 +145,13 @@ def count_part(
             limits=limits,
         )
     )
-    _demand_rows(frozen.loaded, part, assessment)
-    _demand_task(frozen.loaded, part, assessment)
-    return _settle(frozen, part, assessment)
+    _check_part(loaded, part, assessment)
+    return _settle(loaded, part, assessment, frozen_at)
 
 
-def _settle(frozen: Frozen, part: Part, assessment: Assessment) -> Assessment:
+def _settle(loaded: LoadedPlan, part: Part, assessment: Assessment, frozen_at: str) -> Assessment:
     """What a plan asks of what was counted: small cells pooled, groups judged, criteria decided."""
-    plan = frozen.loaded.plan
+    plan = loaded.plan
     if plan.fairness.smallest_cell is not None:
         assessment = pooled(assessment, plan.fairness.smallest_cell)
     if (fair := plan.fairness).judged is not None:
@@ -196,9 +159,20 @@ def _settle(frozen: Frozen, part: Part, assessment: Assessment) -> Assessment:
             fair.judged, tolerance=fair.tolerance, minimum=fair.minimum or 10, reason=fair.criterion or ""
         )
     if plan.metrics.accept:
-        against = None if plan.metrics.against is None else frozen.loaded.folder / plan.metrics.against
+        against = None if plan.metrics.against is None else loaded.folder / plan.metrics.against
         assessment = assessment.accept(*plan.metrics.accept, against=against, correction=plan.metrics.correction)
-    return assessment.with_evidence(plan=frozen.to_json(part.model, part.split))
+    stated = {
+        "given": "plan",
+        "name": Path(loaded.path).name,
+        "format": loaded.format,
+        "sha256": loaded.sha256,
+        "frozen_at": frozen_at,
+        "declared": loaded.document,
+        "declared_digest": loaded.digest,
+        "model": part.model,
+        "split": part.split,
+    }
+    return assessment.with_evidence(plan=stated)
 
 
 def _count_task(loaded: LoadedPlan, part: Part, limits: Limits | None, progress: Progress | None) -> Assessment:
@@ -232,8 +206,9 @@ def _elsewhere(loaded: LoadedPlan, model: Model) -> str | list[str] | None:
     return source.data
 
 
-def _demand_rows(loaded: LoadedPlan, part: Part, assessment: Assessment) -> None:
-    wanted = loaded.plan.data[part.split].rows
+def _check_part(loaded: LoadedPlan, part: Part, assessment: Assessment) -> None:
+    """Refuse rows that are not as many, or of another task, than the plan states."""
+    wanted, kind = loaded.plan.data[part.split].rows, loaded.plan.task.type
     if wanted is not None and assessment.census.read != wanted:
         raise RowsError(
             "digest-mismatch",
@@ -244,13 +219,10 @@ def _demand_rows(loaded: LoadedPlan, part: Part, assessment: Assessment) -> None
             fix="give the file that was planned, or plan anew",
         )
 
-
-def _demand_task(loaded: LoadedPlan, part: Part, assessment: Assessment) -> None:
-    wanted = loaded.plan.task.type
-    if wanted is not None and str(assessment.task) != wanted:
+    if kind is not None and str(assessment.task) != kind:
         raise RowsError(
             "label-types-differ",
-            f"the plan speaks of a {wanted} task, the data are {assessment.task}",
+            f"the plan speaks of a {kind} task, the data are {assessment.task}",
             where=part.place,
             found=f"{len(assessment.labels)} classes: {', '.join(quoted(one) for one in assessment.labels[:8])}",
             fix="correct task.type and task.classes, or the file",

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 import os
@@ -13,15 +12,16 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from assay.assess.conformity.ledger import now
 from assay.assess.conformity.plan_sources import of_split
 from assay.assess.plan.plan_answers import splits_of
 from assay.core.errors import EngineError, PlanError
 from assay.core.text import visible
 from assay.rows.engines.duckdb_engine import quote_identifier
+from assay.rows.files.file_digests import digest_of
 from assay.rows.temporary_files import write_whole
 from assay.tally.data.split_counts import SplitRows
 
@@ -154,11 +154,7 @@ def _run(  # noqa: PLR0917  one model of one split
         "{predictions}": str(goal),
     }
     filled = [_filled(word, words) for word in command]
-    before, began, clock = (
-        digest_of_file(inputs),
-        datetime.now(tz=UTC).isoformat(timespec="microseconds"),
-        time.perf_counter(),
-    )
+    before, began, clock = digest_of(str(inputs)), now(), time.perf_counter()
     try:
         done = subprocess.run(  # noqa: S603  as the plan says, and somebody agreed
             filled, cwd=loaded.folder, stdin=subprocess.DEVNULL, capture_output=True, check=False,
@@ -174,12 +170,12 @@ def _run(  # noqa: PLR0917  one model of one split
         raise _failed(model, f"it ended with {done.returncode}", done.stderr, fix="correct the program")
     if not goal.is_file():
         raise _failed(model, "it wrote no predictions", done.stderr, fix='write to the path given as "{predictions}"')
-    if digest_of_file(inputs) != before:
+    if digest_of(str(inputs)) != before:
         raise _failed(model, "it changed its inputs", done.stderr, fix="leave the inputs as they are")
     shown = ("artefact", str(loaded.plan.models[model].artefact)) if loaded.plan.run.artefacts else command
     return MadeHere(
         model=model, split=split, path=goal, command=shown, began=began, seconds=seconds, inputs=before,
-        predictions=digest_of_file(goal),
+        predictions=digest_of(str(goal)),
     )  # fmt: skip
 
 
@@ -203,9 +199,3 @@ def _failed(model: str, what: str, output: bytes, *, fix: str) -> EngineError:
     return EngineError(
         "run-failed", f"the command of {model} failed: {what}", where="run.command", found=last_words, fix=fix
     )
-
-
-def digest_of_file(path: Path) -> str:
-    """SHA-256 of a file, which is not opened as anything else."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -7,22 +7,24 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from assay.assess.compare.plan_comparison import Entrant, match, standings
-from assay.assess.conformity.ledger import Access, looked, registered
-from assay.assess.conformity.plan_counts import Frozen, Part, count_part, freeze, is_task_plan, parts_of
-from assay.assess.conformity.plan_predictions import MadeHere, demand_consent, digest_of_file, make_predictions
+from assay.assess.conformity.ledger import Access, looked, now, registered
+from assay.assess.conformity.plan_counts import Part, count_part, is_task_plan, parts_of
+from assay.assess.conformity.plan_predictions import MadeHere, demand_consent, make_predictions
 from assay.assess.conformity.plan_sources import PlanFiles, Progress
 from assay.assess.conformity.statement import judge
 from assay.assess.controls import Checked, Inquiry, Moment, run_controls
 from assay.assess.plan.checked_plan import LoadedPlan
 from assay.assess.record.machine_fingerprint import fingerprint
+from assay.rows.files.file_digests import digest_of
 from assay.tally.base import digest
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
+    from assay.assess.conformity.plan_contests import Contest
+    from assay.assess.decide.plan_results import Standing
     from assay.rows.limits import Limits
 
 Watching = Callable[[str | list[str]], AbstractContextManager[Progress | None]]
@@ -67,8 +69,8 @@ def examined(
     watched = watching or (lambda _path: nullcontext(None))
     demand_consent(loaded, allowed=allow_command)
     parts_of(loaded)  # a plan that cannot be counted runs nothing
-    frozen, salt = freeze(loaded), secrets.token_hex(16)
-    access = registered(loaded, frozen.frozen_at, enter=ledger)
+    frozen_at, salt = now(), secrets.token_hex(16)
+    access = registered(loaded, frozen_at, enter=ledger)
     moments = [Moment(name="start", fields=fingerprint(salt))]
     before = dict(_artefacts(loaded))
     made: dict[tuple[str, str], MadeHere] = {}
@@ -78,33 +80,40 @@ def examined(
     parts = parts_of(loaded, made)
     counted: list[tuple[Part, Assessment, str]] = []
     for part in parts:
-        began = datetime.now(tz=UTC).isoformat(timespec="microseconds")
-        with watched(places_of(part)) as progress:
-            counted.append((part, count_part(frozen, part, limits=limits, progress=progress), began))
+        began = now()
+        with watched(_rows_of(part)) as progress:
+            counted.append((part, count_part(loaded, part, frozen_at, limits, progress), began))
         if working is not None:
             with working(part.title(parts)) as progress:
                 counted[-1][1].work_out(progress)
         moments.append(Moment(name=f"model {part.model}", fields=fingerprint(salt)))
-    with watched(places_of(parts[0])) as progress:
+    with watched(_rows_of(parts[0])) as progress:
         files = {part.model: part.rows for part in parts if part.rows is not None}
         opened = PlanFiles.of(loaded, files, limits, progress)
-        return _controlled(frozen, opened, parts, counted, before, tuple(moments), salt, access, limits, made)
+        contests, standings_by_model = _compared(opened, loaded, counted, limits)
+        looks = {(part.model, part.split): _digest_of(opened, part, own) for part, own, _ in counted}
+        entries = [{"model": model, "split": split, "data": data} for (model, split), data in looks.items()]
+        access, after = looked(access, entries), dict(_artefacts(loaded))
+        whole = Inquiry(
+            loaded=loaded,
+            frozen_at=frozen_at,
+            moments=(*moments, Moment(name="end", fields=fingerprint(salt))),
+            artefacts={name: (digest, after.get(name, "")) for name, digest in before.items()},
+            **{part.name: getattr(opened, part.name) for part in fields(opened)},
+            assessments={(part.model, part.split): own for part, own, _ in counted},
+            contests=contests,
+            ledger=access.entries if access.ledger.named else None,
+            access=access,
+            ran_here=bool(made) and all((part.model, part.split) in made for part in parts),
+            made=made,
+        )
+        return _controlled(whole, access, counted, standings_by_model, looks)
 
 
-def _controlled(  # noqa: PLR0917  all that was counted before
-    frozen: Frozen,
-    opened: PlanFiles,
-    parts: tuple[Part, ...],
-    counted: list[tuple[Part, Assessment, str]],
-    before: Mapping[str, str],
-    moments: tuple[Moment, ...],
-    salt: str,
-    access: Access,
-    limits: Limits | None,
-    made: Mapping[tuple[str, str], MadeHere],
-) -> list[Examined]:
-    """Every control on what was counted."""
-    loaded = frozen.loaded
+def _compared(
+    opened: PlanFiles, loaded: LoadedPlan, counted: list[tuple[Part, Assessment, str]], limits: Limits | None
+) -> tuple[dict[str, Contest], dict[tuple[str, str], Standing]]:
+    """The models of a plan against each other, by test split, and how each stands to the others."""
     entrants = [
         Entrant(
             name=part.model,
@@ -112,44 +121,37 @@ def _controlled(  # noqa: PLR0917  all that was counted before
             model=loaded.plan.models[part.model],
             rows=part.rows,
             truth=part.truth,
-            assessment=own_assessment,
+            assessment=own,
             repeated=_repeated(opened, part, loaded.plan.columns.subject),
         )
-        for part, own_assessment, _ in counted
+        for part, own, _ in counted
         if part.rows is not None and not is_task_plan(loaded)
     ]
     contests = match(loaded, entrants, limits, opened)
-    beside = standings(loaded, entrants, contests)
-    looks = [(part.model, part.split, _digest_of(opened, part, own)) for part, own, _ in counted]
-    access = looked(loaded, access, ({"model": model, "split": split, "data": data} for model, split, data in looks))
-    after = dict(_artefacts(loaded))
-    whole = Inquiry(
-        loaded=loaded,
-        frozen_at=frozen.frozen_at,
-        moments=(*moments, Moment(name="end", fields=fingerprint(salt))),
-        artefacts={name: (digest, after.get(name, "")) for name, digest in before.items()},
-        **{part.name: getattr(opened, part.name) for part in fields(opened)},
-        assessments={(part.model, part.split): own_assessment for part, own_assessment, _ in counted},
-        contests=contests,
-        ledger=access.entries if access.named else None,
-        access=access,
-        ran_here=bool(made) and all((part.model, part.split) in made for part in parts),
-        made=made,
-    )
-    shared = tuple(run_controls(whole, "plan"))
+    return contests, standings(loaded, entrants, contests)
+
+
+def _controlled(
+    whole: Inquiry,
+    access: Access,
+    counted: list[tuple[Part, Assessment, str]],
+    beside: Mapping[tuple[str, str], Standing],
+    looks: Mapping[tuple[str, str], str],
+) -> list[Examined]:
+    """Every control on what was counted."""
+    shared, parts = tuple(run_controls(whole, "plan")), tuple(part for part, *_ in counted)
     examined = []
     for part, alone, began in counted:
-        standing = beside.get((part.model, part.split))
-        assessment = alone if standing is None else alone.beside(standing)
-        data = next(data for model, split, data in looks if (model, split) == (part.model, part.split))
-        assessment = assessment.with_evidence(ledger=access.to_json(data))
+        key = part.model, part.split
+        assessment = alone.beside(beside[key]) if key in beside else alone
+        assessment = assessment.with_evidence(ledger=access.to_json(looks[key]))
         inquiry = _about(whole, part, assessment, began)
         checked = (*shared, *run_controls(inquiry, "assessment"))
         examined.append(Examined(title=part.title(parts), assessment=assessment, inquiry=inquiry, checked=checked))
     return examined
 
 
-def places_of(part: Part) -> str | list[str]:
+def _rows_of(part: Part) -> str | list[str]:
     """Where the rows of a part lie, for who watches."""
     return [] if part.rows is None else part.rows.data
 
@@ -187,4 +189,4 @@ def _artefacts(loaded: LoadedPlan) -> Iterator[tuple[str, str]]:
     """Model -> digest of its file."""
     for name, one in loaded.plan.models.items():
         if one.artefact is not None:
-            yield name, digest_of_file(loaded.folder / one.artefact)
+            yield name, digest_of(str(loaded.folder / one.artefact))

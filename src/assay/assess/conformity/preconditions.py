@@ -7,13 +7,13 @@ A row is n/a only where something rules it out; silence leaves it without eviden
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, TypeAlias
 
 from assay.assess.conformity.clauses import When
 from assay.assess.conformity.significance_uses import Use
-from assay.assess.controls.evidence import Inquiry
+from assay.assess.controls.control_declaration import Inquiry
 from assay.assess.plan.plan_answers import FAMILIES, OF_TASKS, splits_of
 from assay.core.text import quoted
 from assay.measures import REGISTRY
@@ -41,6 +41,11 @@ def applies(when: When, q: Inquiry, uses: Sequence[Use]) -> Applies:
         parts.append(_made_or_planned(q, uses, when.tests))
     ruled_out = next((one for one in parts if one.holds is False), None)
     return ruled_out or next((one for one in parts if one.holds is None), parts[0])
+
+
+def _shown(seen: object, why: str) -> Applies:
+    """What data or statements can show, but whose absence shows nothing."""
+    return Applies(holds=True, why=why) if seen else SILENT
 
 
 def _task(q: Inquiry, wanted: str) -> Applies:
@@ -78,11 +83,6 @@ def _validation(q: Inquiry) -> Applies:
     return SILENT
 
 
-def _several_splits(q: Inquiry) -> Applies:
-    several = len(q.plan.data) > 1
-    return Applies(holds=True, why="there are several data sets") if several else SILENT
-
-
 def _tests(q: Inquiry) -> Applies:
     if q.findings or q.plan.tests.chosen:
         return Applies(holds=True, why="tests are planned or made")
@@ -91,11 +91,6 @@ def _tests(q: Inquiry) -> Applies:
     if len(q.plan.models) == 1 and q.assessment is not None:
         return Applies(holds=False, why="one model was assessed, and nothing is compared")
     return SILENT
-
-
-def _no_tests(q: Inquiry) -> Applies:
-    made = _tests(q)
-    return SILENT if made.holds is None else Applies(not made.holds, made.why)
 
 
 def _made_or_planned(q: Inquiry, uses: Sequence[Use], wanted: Sequence[str]) -> Applies:
@@ -153,15 +148,6 @@ def _channels(q: Inquiry) -> Applies:
     return Applies(holds=False, why="stated: every channel is constant") if stated else SILENT
 
 
-def _annotators(q: Inquiry) -> Applies:
-    given = q.annotations is not None or bool(q.plan.ground_truth.annotators)
-    return Applies(holds=True, why="there are annotations") if given else SILENT
-
-
-def _costs(q: Inquiry) -> Applies:
-    return Applies(holds=True, why="costs are stated") if q.signed(q.plan.use.costs) else SILENT
-
-
 def _correction(q: Inquiry, *wanted: str) -> Applies:
     correction, every = q.plan.tests.correction, _tests(q)
     if every.holds is False:
@@ -182,17 +168,19 @@ CONDITIONS: Final[dict[str, Condition]] = {
     "cross-validation": lambda q: _stated(q, "tuning", "scheme", "the validation scheme is", *CROSS_VALIDATION),
     "nested": lambda q: _stated(q, "tuning", "scheme", "the validation scheme is", "nested"),
     "validation": _validation,
-    "several-splits": _several_splits,
+    "several-splits": lambda q: _shown(len(q.plan.data) > 1, "there are several data sets"),
     "tests": _tests,
-    "no tests": _no_tests,
+    "no tests": lambda q: replace(made, holds=not made.holds) if (made := _tests(q)).holds is not None else SILENT,
     "three or more models": _many_models,
     "f-beta": _f_beta,
     "simulated": lambda q: _stated(q, "environment", "simulated", "stated: simulated is"),
     "interactive": lambda q: _stated(q, "use", "interactive", "stated: interactive is"),
     "human": _human,
-    "annotators": _annotators,
+    "annotators": lambda q: _shown(
+        q.annotations is not None or q.plan.ground_truth.annotators, "there are annotations"
+    ),
     "channels": _channels,
-    "costs": _costs,
+    "costs": lambda q: _shown(q.signed(q.plan.use.costs), "costs are stated"),
     "step-down": lambda q: _correction(q, "holm"),
     "false-discovery": lambda q: _correction(q, "benjamini-hochberg", "benjamini-yekutieli"),
 }

@@ -6,8 +6,9 @@ A row is judged by all of its parts, and the worst one decides. Nothing that is 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
@@ -36,7 +37,7 @@ COMPUTED: Final = ("check", "measure", "record", "test")
 DEVIATING: Final = ("should", "should not", "imperative", "limit")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """One part of a row: a statement, a check, a measure, or a part of the Record."""
 
@@ -47,7 +48,7 @@ class Evidence:
 
     def to_json(self) -> dict[str, str]:
         """As in a Record."""
-        return {"kind": self.kind, "name": self.name, "verdict": self.verdict, "says": self.says}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,11 +159,12 @@ def judged(
     reply = text if q.signed(text) else None
     parts: list[Evidence] = []
     condition = _condition(row, q, uses)
+    supposed = str(row.when or "classification")
     if condition is not None and condition.holds is False:
-        parts.append(_presupposed(row, "n/a", condition.why))
+        parts.append(Evidence("precondition", supposed, "n/a", condition.why))
         return Judged(row=row, verdict="n/a", says=condition.why, evidence=tuple(parts), answer=reply)
     if condition is not None and condition.holds is None:
-        parts.append(_presupposed(row, "no-evidence", condition.why))
+        parts.append(Evidence("precondition", supposed, "no-evidence", condition.why))
     parts += [_statement(q, path) for path in row.states]
     parts += [_check(one, checked, q) for one in row.checks]
     parts += [_measure(names, record) for names in row.measures]
@@ -174,7 +176,7 @@ def judged(
         seen += [one.says for one in parts if one.verdict in LOOKED or (one.kind, one.verdict) == ("plan", "declared")]
         parts = [_stated_away(f"not_applicable.{row.id}", str(reason), seen)]
     if not parts:
-        parts.append(Evidence(kind="check", name="none", verdict="no-evidence", says="no check is built for this row"))
+        parts.append(Evidence("check", "none", "no-evidence", "no check is built for this row"))
     verdict = combined([(one.kind, one.verdict) for one in parts])
     said = why([(one.verdict, one.says) for one in parts], verdict)
     return Judged(row=row, verdict=verdict, says=said, evidence=tuple(parts), answer=reply)
@@ -187,24 +189,19 @@ def _condition(row: Row, q: Inquiry, uses: Sequence[Use]) -> Applies | None:
     return None if row.when is None else applies(row.when, q, uses)
 
 
-def _presupposed(row: Row, verdict: Verdict, says: str) -> Evidence:
-    return Evidence(kind="precondition", name=str(row.when or "classification"), verdict=verdict, says=says)
-
-
 def _stated_away(path: str, reason: str, seen: Sequence[str]) -> Evidence:
     """A statement that something does not apply; it fails where the data show that it does."""
     if seen:
         said = f"the plan states that this does not apply, {quoted(reason)}, but: {'; '.join(seen)}"
-        return Evidence(kind="plan", name=path, verdict="fail", says=said)
-    return Evidence(kind="plan", name=path, verdict="n/a", says=f"n/a by declaration: {quoted(reason)}")
+        return Evidence("plan", path, "fail", said)
+    return Evidence("plan", path, "n/a", f"n/a by declaration: {quoted(reason)}")
 
 
 def _of_tests(row: Row, uses: Sequence[Use]) -> list[Evidence]:
     if row.tests is None:
         return []
     of = row.tests.of or (row.when.tests if row.when is not None else ())
-    told = ((what, *ask(what, of, uses)) for what in row.tests.asks)
-    return [Evidence(kind="test", name=what, verdict=verdict, says=says) for what, verdict, says in told]
+    return [Evidence("test", what, *ask(what, of, uses)) for what in row.tests.asks]
 
 
 def why(parts: Sequence[tuple[str, str]], verdict: str) -> str:
@@ -234,13 +231,9 @@ def combined(parts: Sequence[tuple[str, Verdict]]) -> Verdict:
 def _statement(q: Inquiry, path: str) -> Evidence:
     statement = answer(q.loaded, path)
     if statement.whole and q.loaded.signed:
-        return Evidence(
-            kind="plan", name=path, verdict="declared", says=f"stated in the plan: {', '.join(statement.given)}"
-        )
-    if statement.whole:
-        return Evidence(kind="plan", name=path, verdict="no-evidence", says="stated, but the plan is not signed")
-    lacking = ", ".join(statement.lacking or (path,))
-    return Evidence(kind="plan", name=path, verdict="no-evidence", says=f"the plan does not say {lacking}")
+        return Evidence("plan", path, "declared", f"stated in the plan: {', '.join(statement.given)}")
+    lacking = f"the plan does not say {', '.join(statement.lacking or (path,))}"
+    return Evidence("plan", path, "no-evidence", "stated, but the plan is not signed" if statement.whole else lacking)
 
 
 def _check(asked: CheckDemand, checked: Mapping[str, Checked], q: Inquiry) -> Evidence:
@@ -249,18 +242,16 @@ def _check(asked: CheckDemand, checked: Mapping[str, Checked], q: Inquiry) -> Ev
         seen = [check.outcome.says] if check is not None and check.outcome.verdict in LOOKED else []
         return replace(_stated_away(f"not_applicable.{asked.id}", str(reason), seen), kind="check", name=asked.name)
     if check is None:
-        return Evidence(kind="check", name=asked.name, verdict="no-evidence", says=f"{asked.name} did not run")
-    verdict = check.outcome.verdict
-    if asked.looked and verdict in LOOKED:
-        verdict = "pass"
-    return Evidence(kind="check", name=asked.name, verdict=verdict, says=check.outcome.says)
+        return Evidence("check", asked.name, "no-evidence", f"{asked.name} did not run")
+    looked = asked.looked and check.outcome.verdict in LOOKED
+    return Evidence("check", asked.name, "pass" if looked else check.outcome.verdict, check.outcome.says)
 
 
 def _measure(wanted: tuple[str, ...], record: Mapping[str, Any]) -> Evidence:
     there = {str(one["measure"]).partition("(")[0].partition("@")[0] for one in record.get("estimates", ())}
     found = [name for name in wanted if name in there]
     said = f"reported: {', '.join(found)}" if found else f"not reported: {listed(wanted)}"
-    return Evidence(kind="measure", name="|".join(wanted), verdict="pass" if found else "no-evidence", says=said)
+    return Evidence("measure", "|".join(wanted), "pass" if found else "no-evidence", said)
 
 
 def _part(path: str, record: Mapping[str, Any]) -> Evidence:
@@ -269,7 +260,7 @@ def _part(path: str, record: Mapping[str, Any]) -> Evidence:
         node = node.get(key) if isinstance(node, Mapping) else None
     there = stated(node) if isinstance(node, str) else bool(node)
     said = f"{path} is in the Record" if there else f"{path} is not in the Record"
-    return Evidence(kind="record", name=path, verdict="pass" if there else "no-evidence", says=said)
+    return Evidence("record", path, "pass" if there else "no-evidence", said)
 
 
 def settled(rows: Sequence[Judged]) -> tuple[Overall, str]:
@@ -298,7 +289,5 @@ def deviations(rows: Iterable[Judged]) -> list[Judged]:
 
 def counts(rows: Iterable[Judged]) -> dict[str, int]:
     """Rows by verdict."""
-    tally = {"pass": 0, "fail": 0, "suspect": 0, "declared": 0, "no-evidence": 0, "n/a": 0}
-    for one in rows:
-        tally[one.verdict] += 1
-    return tally
+    found = Counter(one.verdict for one in rows)
+    return {verdict: found[verdict] for verdict in ("pass", "fail", "suspect", "declared", "no-evidence", "n/a")}

@@ -15,27 +15,7 @@ from assay.assess.controls import cost, significance  # noqa: F401
 from assay.assess.controls.data import annotator_agreement  # noqa: F401
 
 # isort: on
-from assay.assess.controls.control_declaration import (
-    CONTROLS,
-    Checked,
-    Control,
-    Outcome,
-    Verdict,
-    control,
-    run_controls,
-    worst,
-)
-from assay.assess.controls.evidence import Inquiry, Moment
+from assay.assess.controls.control_declaration import CONTROLS, Checked, Inquiry, Moment, Outcome, Verdict, run_controls
+from assay.assess.controls.control_declaration import worst as worst
 
-__all__ = [
-    "CONTROLS",
-    "Checked",
-    "Control",
-    "Inquiry",
-    "Moment",
-    "Outcome",
-    "Verdict",
-    "control",
-    "run_controls",
-    "worst",
-]
+__all__ = ["CONTROLS", "Checked", "Inquiry", "Moment", "Outcome", "Verdict", "run_controls", "worst"]

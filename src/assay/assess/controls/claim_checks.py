@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
-from assay.assess.controls.evidence import Inquiry
+from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence, settle
 from assay.core.text import counted, listed
-from assay.core.traits import TS4213
 from assay.inference.decision_words import Kind
 from assay.tally.base import digest
 
@@ -20,8 +19,7 @@ CROSS_VALIDATED: Final = ("cv-comparison",)
 
 @control(
     "CHK-CLAIM",
-    looks_for="claims that the data contradict, or that such data cannot bear out",
-    clause=TS4213("7.1"),
+    clause="7.1",
     passes_when="every claim is supported, carries its n, compares no unbalanced classes by accuracy, speaks of what "
     "was assessed, and credits an algorithm only where training data and preprocessing are alike",
     scope="assessment",
@@ -30,47 +28,47 @@ CROSS_VALIDATED: Final = ("cv-comparison",)
     of_classes=True,
 )
 def claims(q: Inquiry) -> Iterator[Outcome]:
-    """Claims, held against the data and against what data of this kind can show."""
+    """Looks for claims that the data contradict, or that such data cannot bear out."""
     if not q.claims:
         said = "the plan claims nothing that could be held against the data"
         yield from (no_evidence(said, part=part) for part in PARTS)
         return
     for part, look in PARTS.items():
-        yield look(q, part)
+        yield replace(look(q), part=part)
 
 
-def _answers(q: Inquiry, part: str) -> Outcome:
+def _answers(q: Inquiry) -> Outcome:
     """Every claim with its answer and its n."""
     by = {word: [str(one["claim"]) for one in q.claims if one["answer"] == word] for word in ANSWERS}
     bare = [str(one["claim"]) for one in q.claims if one.get("n") is None]
     facts = {"claims": len(q.claims), **{word: len(found) for word, found in by.items()}, "without_n": bare}
-    if by["contradicted"] or bare:
-        said = f"contradicted by the data: {listed(by['contradicted'])}" if by["contradicted"] else "claims without n"
-        return Outcome("fail", said, part=part, facts=facts)
-    if by["not decidable"]:
-        said = f"not decidable from these data: {listed(by['not decidable'])}"
-        return Outcome("suspect", said, part=part, facts=facts)
-    said = f"{counted(len(q.claims), 'claim')}, all supported and each with its n"
-    return Outcome("pass", said, part=part, facts=facts)
+    return settle(
+        (by["contradicted"], "fail", f"contradicted by the data: {listed(by['contradicted'])}"),
+        (bare, "fail", "claims without n"),
+        (by["not decidable"], "suspect", f"not decidable from these data: {listed(by['not decidable'])}"),
+        (True, "pass", f"{counted(len(q.claims), 'claim')}, all supported and each with its n"),
+        facts=facts,
+    )
 
 
-def _accuracy(q: Inquiry, part: str) -> Outcome:
+def _accuracy(q: Inquiry) -> Outcome:
     """No comparison by accuracy where classes are unbalanced (TS 4213, 6.2.3)."""
     limit = q.plan.checks.imbalance_ratio
     said = [one for one in _comparing(q) if str(one["measure"]) in BY_ACCURACY]
     sizes = [int(float(n)) for one in said for n in one["n_by_class"].values() if float(n)]
     ratio = max(sizes) / min(sizes) if sizes else None
-    facts = {"by_accuracy": [str(one["claim"]) for one in said], "ratio": ratio}
-    bad = ratio is not None and ratio > limit
-    words = "by accuracy, of balanced classes" if said else "no models are compared by accuracy"
-    if bad:
-        words = f"unbalanced classes (largest over smallest {ratio:.3g}) are compared by accuracy: "
-        words += listed([str(one["claim"]) for one in said])
-    verdict: Verdict = "fail" if bad else "pass"
-    return Outcome(verdict, words, part=part, facts=facts, thresholds={"imbalance_ratio": limit})
+    claimed = [str(one["claim"]) for one in said]
+    odd = f"unbalanced classes (largest over smallest {ratio or 0:.3g}) are compared by accuracy: {listed(claimed)}"
+    return settle(
+        (ratio is not None and ratio > limit, "fail", odd),
+        (said, "pass", "by accuracy, of balanced classes"),
+        (True, "pass", "no models are compared by accuracy"),
+        facts={"by_accuracy": claimed, "ratio": ratio},
+        thresholds={"imbalance_ratio": limit},
+    )
 
 
-def _estimand(q: Inquiry, part: str) -> Outcome:
+def _estimand(q: Inquiry) -> Outcome:
     """Values of the algorithm are not claimed for the trained model (TS 4213, 5.3.6)."""
     resampled = q.plan.purpose.estimand == "algorithm" or any(
         aim in CROSS_VALIDATED for aim in q.plan.purpose.aims or ()
@@ -80,14 +78,14 @@ def _estimand(q: Inquiry, part: str) -> Outcome:
     wrong = [
         str(one["claim"]) for one in q.claims if resampled and (one.get("about") or "trained-model") != "algorithm"
     ]
-    facts = {"estimand": q.plan.purpose.estimand, "of_the_trained_model": wrong}
-    if wrong:
-        said = f"values of the algorithm are claimed for a trained model: {listed(wrong)}"
-        return Outcome("fail", said, part=part, facts=facts)
-    return Outcome("pass", "claims speak of what was assessed", part=part, facts=facts)
+    return settle(
+        (wrong, "fail", f"values of the algorithm are claimed for a trained model: {listed(wrong)}"),
+        (True, "pass", "claims speak of what was assessed"),
+        facts={"estimand": q.plan.purpose.estimand, "of_the_trained_model": wrong},
+    )
 
 
-def _credit(q: Inquiry, part: str) -> Outcome:
+def _credit(q: Inquiry) -> Outcome:
     """A gap is credited to the algorithm only where nothing else differs (TS 4213, 5.3.3 and 5.3.4)."""
     wrong, unknown = [], []
     for claim in _comparing(q):
@@ -98,14 +96,13 @@ def _credit(q: Inquiry, part: str) -> Outcome:
             unknown.append(str(claim["claim"]))
         elif len({digest(_background(model)) for model in pair}) > 1:
             wrong.append(str(claim["claim"]))
-    facts = {"differing": wrong, "not_stated": unknown}
-    if wrong:
-        said = f"credited to the algorithm, though training data or preprocessing differ: {listed(wrong)}"
-        return Outcome("fail", said, part=part, facts=facts)
-    if unknown:
-        said = f"credited to the algorithm, but training data or preprocessing are not stated: {listed(unknown)}"
-        return no_evidence(said, part=part, facts=facts)
-    return Outcome("pass", "no difference is credited to more than caused it", part=part, facts=facts)
+    credited = "credited to the algorithm,"
+    return settle(
+        (wrong, "fail", f"{credited} though training data or preprocessing differ: {listed(wrong)}"),
+        (unknown, "no-evidence", f"{credited} but training data or preprocessing are not stated: {listed(unknown)}"),
+        (True, "pass", "no difference is credited to more than caused it"),
+        facts={"differing": wrong, "not_stated": unknown},
+    )
 
 
 def _background(model: Any) -> list[object]:  # noqa: ANN401  a model of the plan

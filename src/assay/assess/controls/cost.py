@@ -6,11 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence, worst
-from assay.assess.controls.evidence import Inquiry
+from assay.assess.controls.control_declaration import Inquiry, Outcome, Verdict, control, no_evidence, worst
 from assay.core.task import Request, find_task
 from assay.core.text import counted, figure, listed
-from assay.core.traits import TS4213
 from assay.inference.intervals.interval_choice import Wanted
 from assay.inference.units.run_intervals import find_units, share_interval
 from assay.rows.engines.duckdb_engine import quote_identifier
@@ -45,14 +43,13 @@ PERCENTILES: Final = (0.5, 0.9, 0.95, 0.99)
 
 @control(
     "CHK-COST",
-    looks_for="cost of computing that was not measured, or is out of its bounds",
-    clause=TS4213("6.6"),
+    clause="6.6",
     passes_when="each amount in scope was measured for every model, and its interval keeps the declared bound",
     parts=("latency", "throughput", "efficiency", "energy"),
     lacks="times of answers",
 )
 def cost(q: Inquiry) -> Iterator[Outcome]:
-    """Computational cost is measured."""
+    """Looks for cost of computing that was not measured, or is out of its bounds."""
     silent = [name for name, model in q.trained().items() if model.counted and name not in q.latencies]
     task, settings = find_task("efficiency"), TaskSettings(wanted=Wanted(level=q.plan.intervals.level))
     tallies = {name: _read(table, q) for name, table in q.latencies.items() if table.has("milliseconds")}
@@ -120,14 +117,13 @@ def _held_against(low: float | None, high: float | None, bound: float, *, above:
 
 @control(
     "CHK-LATENCY",
-    looks_for="answers that take longer than their use allows",
-    clause=TS4213("6.6.2"),
+    clause="6.6.2",
     passes_when="the share of answers within the bound lies above the declared one, by its interval over runs "
     "at half the stated error, for every model",
     lacks="times of answers",
 )
 def latency(q: Inquiry) -> Outcome:
-    """Answers keep their time."""
+    """Looks for answers that take longer than their use allows."""
     bound, share = q.plan.cost.latency_ms, q.plan.cost.percentile or PERCENTILE
     if not q.latencies or bound is None:
         lacks = "no latency bound is declared" if q.latencies else "no time of an answer was measured"

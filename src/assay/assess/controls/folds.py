@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.assess.controls.control_declaration import Outcome, control, no_evidence
-from assay.assess.controls.evidence import Inquiry
+from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence, settle
 from assay.core.text import counted, listed, quoted
-from assay.core.traits import TS4213
 
 if TYPE_CHECKING:
     from assay.tally.data.split_counts import SplitRows
@@ -17,23 +15,16 @@ if TYPE_CHECKING:
 
 @control(
     "CHK-FOLDS",
-    looks_for="folds that do not partition the data",
-    clause=TS4213("5.3.6"),
+    clause="5.3.6",
     passes_when="every sample is tested once a round, inner folds lie in outer training data, no subject in two folds",
 )
 def folds(q: Inquiry) -> Outcome:
-    """Folds partition the data."""
-    table = q.folds
+    """Looks for folds that do not partition the data."""
+    table, column = q.folds, q.plan.columns.id or "id"
     if table is None:
         return no_evidence("the plan names no fold table")
-    column = q.plan.columns.id or "id"
     if not table.has(column, "fold"):
         return no_evidence(f"the fold table has no columns {listed([column, 'fold'])}")
-    return _partition(q, table, column)
-
-
-def _partition(q: Inquiry, table: SplitRows, column: str) -> Outcome:
-    """Whether every sample is tested once in each round, in folds of one size."""
     nested = table.has("inner")
     round_ = (["repetition"] if table.has("repetition") else []) + (["fold"] if nested else [])
     within = "inner" if nested else "fold"
@@ -50,15 +41,17 @@ def _partition(q: Inquiry, table: SplitRows, column: str) -> Outcome:
         f"{counted(shared or 0, 'subject')} in more than one fold": shared,
         "repetitions differ in size": len(totals) > 1 and not nested,
     }
-    bad = [*(_outer(q, table, column, facts) if nested else []), *(said for said, there in wrong.items() if there)]
-    inputs = {table.name: table.sha256}
-    if bad or not sizes:
-        said = "; ".join(bad) or "the fold table holds no fold"
-        return Outcome("fail" if bad else "no-evidence", said, facts=facts, inputs=inputs)
-    if len(ks) > 1 or min(ks) < 2 or spread > 1:  # noqa: PLR2004
-        return Outcome("suspect", f"folds differ in size by up to {spread}", facts=facts, inputs=inputs)
+    bad = [*(_outer(table, column, facts) if nested else []), *(said for said, there in wrong.items() if there)]
     rounds = counted(len(sizes), "round" if nested else "repetition")
-    return Outcome("pass", f"{min(ks)} folds in {rounds}, every sample tested once in each", facts=facts, inputs=inputs)
+    fewest = min(ks, default=0)
+    return settle(
+        (bad, "fail", "; ".join(bad)),
+        (not sizes, "no-evidence", "the fold table holds no fold"),
+        (len(ks) > 1 or fewest < 2 or spread > 1, "suspect", f"folds differ in size by up to {spread}"),  # noqa: PLR2004
+        (True, "pass", f"{fewest} folds in {rounds}, every sample tested once in each"),
+        facts=facts,
+        inputs={table.name: table.sha256},
+    )
 
 
 def _subjects(q: Inquiry, table: SplitRows, round_: list[str], within: str) -> dict[str, int]:
@@ -69,12 +62,11 @@ def _subjects(q: Inquiry, table: SplitRows, round_: list[str], within: str) -> d
     return {"shared_subjects": table.distinct(subject, *round_, within) - table.distinct(subject, *round_)}
 
 
-def _outer(q: Inquiry, table: SplitRows, column: str, facts: dict[str, Any]) -> list[str]:
+def _outer(table: SplitRows, column: str, facts: dict[str, Any]) -> list[str]:
     """What is wrong between the loops: every sample has a row in every outer fold, and is tested in exactly one.
 
     A row with an inner fold is training data of that outer fold, a row without one is its test data.
     """
-    del q
     rounds = ["repetition"] if table.has("repetition") else []
     samples, outer = table.distinct(column, *rounds), len(table.table(*rounds, "fold") or {})
     repetitions = len(table.table("repetition") or {}) if rounds else 1
@@ -90,12 +82,11 @@ def _outer(q: Inquiry, table: SplitRows, column: str, facts: dict[str, Any]) -> 
 
 @control(
     "CHK-CV-SAME",
-    looks_for="models that were cross-validated on different folds or by different schemes",
-    clause=TS4213("5.3.6"),
+    clause="5.3.6",
     passes_when="every model has the same scheme and the same fold for every sample; n/a without cross-validation",
 )
 def same_folds(q: Inquiry) -> Outcome:
-    """All models meet the same folds."""
+    """Looks for models that were cross-validated on different folds or by different schemes."""
     models = q.trained()
     if len(models) < 2:  # noqa: PLR2004
         return no_evidence("fewer than two models were trained")
@@ -103,11 +94,29 @@ def same_folds(q: Inquiry) -> Outcome:
     if plain and not any(one.scheme for one in models.values()):
         return Outcome("n/a", f"the validation scheme is {q.plan.tuning.scheme}: there are no folds")
     schemes = {name: one.scheme or q.plan.tuning.scheme for name, one in models.items()}
-    facts: dict[str, Any] = {"schemes": schemes}
     if len({str(one).casefold() for one in schemes.values() if one}) > 1:
         shown = ", ".join(f"{name} {quoted(one)}" for name, one in schemes.items() if one)
-        return Outcome("fail", f"models have different validation schemes: {shown}", facts=facts)
-    return _compared_folds(q, models, facts)
+        return Outcome("fail", f"models have different validation schemes: {shown}", facts={"schemes": schemes})
+    return _compare_folds(q, models, schemes)
+
+
+def _compare_folds(q: Inquiry, models: Iterable[str], schemes: Mapping[str, str | None]) -> Outcome:
+    """Whether the fold tables of all models are one."""
+    column = q.plan.columns.id or "id"
+    digests = {name: _digest(q.fold_tables[name], column) for name in models if name in q.fold_tables}
+    facts: dict[str, Any] = {"schemes": schemes, "folds": digests}
+    inputs = {name: one.sha256 for name, one in q.fold_tables.items()}
+    lacking = [name for name in models if digests.get(name) is None]
+    if lacking and not digests and q.folds is not None and q.loaded.signed:
+        said = "stated: one fold table for all models"
+        return Outcome("declared", said, facts=facts, inputs={q.folds.name: q.folds.sha256})
+    return settle(
+        (lacking, "no-evidence", f"no fold table with {listed([column, 'fold'])} for {listed(lacking)}"),
+        (len(set(digests.values())) > 1, "fail", "models were tested on different folds"),
+        (True, "pass", f"{counted(len(schemes), 'model')}, the same fold for every sample"),
+        facts=facts,
+        inputs=inputs,
+    )
 
 
 def _sizes(table: SplitRows, round_: list[str], within: str) -> dict[tuple[Any, ...], list[int]]:
@@ -117,25 +126,6 @@ def _sizes(table: SplitRows, round_: list[str], within: str) -> dict[tuple[Any, 
         if inner is not None:  # in a nested table a sample without an inner fold is tested in this outer one
             sizes.setdefault(tuple(outer), []).append(n)
     return sizes
-
-
-def _compared_folds(q: Inquiry, models: Mapping[str, Any], facts: dict[str, Any]) -> Outcome:
-    """Whether the fold tables of all models are one."""
-    column = q.plan.columns.id or "id"
-    digests = {name: _digest(q.fold_tables[name], column) for name in models if name in q.fold_tables}
-    inputs = {name: one.sha256 for name, one in q.fold_tables.items()}
-    facts["folds"] = digests
-    lacking = [name for name in models if digests.get(name) is None]
-    if lacking and not digests and q.folds is not None and q.loaded.signed:
-        said = "stated: one fold table for all models"
-        return Outcome("declared", said, facts=facts, inputs={q.folds.name: q.folds.sha256})
-    if lacking:
-        said = f"no fold table with {listed([column, 'fold'])} for {listed(lacking)}"
-        return no_evidence(said, facts=facts, inputs=inputs)
-    if len(set(digests.values())) > 1:
-        return Outcome("fail", "models were tested on different folds", facts=facts, inputs=inputs)
-    said = f"{counted(len(models), 'model')}, the same fold for every sample"
-    return Outcome("pass", said, facts=facts, inputs=inputs)
 
 
 def _digest(table: SplitRows, column: str) -> str | None:

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.assess.controls.control_declaration import Outcome, control, no_evidence
-from assay.assess.controls.evidence import Inquiry
+from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence
 from assay.assess.controls.trivial_baselines import values_on
 from assay.assess.decide.criteria import EVERY, Rule, criterion
 from assay.core.text import counted, figure
-from assay.core.traits import TS4213
 from assay.inference.data.label_noise import (
     Relabelled,
     error_rates,
@@ -27,7 +25,7 @@ from assay.inference.data.label_noise import (
 )
 from assay.measures import parse
 from assay.tally.data.feature_counts import beside
-from assay.tally.labels.one_vs_rest import Binary
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,8 +49,7 @@ class Errors:
 
 @control(
     "CHK-GT-IMPACT",
-    looks_for="conclusions that a few wrong labels would turn",
-    clause=TS4213("5.3.9"),
+    clause="5.3.9",
     passes_when="relabelled at the rate annotators err, nearly all draws leave every conclusion as it is: criteria by "
     "their value, comparisons by McNemar's test with Holm's correction; rows with weights are not relabelled",
     scope="assessment",
@@ -60,7 +57,7 @@ class Errors:
     of_classes=True,
 )
 def impact(q: Inquiry) -> Outcome:
-    """What errors in the truth do to the result."""
+    """Looks for conclusions that a few wrong labels would turn."""
     if q.assessment is None:
         return no_evidence("nothing was counted")
     if q.assessment.confusion.weighted:
@@ -68,27 +65,22 @@ def impact(q: Inquiry) -> Outcome:
     errors = _errors(q, q.assessment)
     if isinstance(errors, str):
         return no_evidence(errors)
-    limits, model = q.plan.checks, q.assessment
-    facts: dict[str, Any] = {"source": errors.source, **errors.facts, "value": _value(q, model, errors)}
-    conclusions = {**_criteria(q, model, errors), **_rivals(q, errors)}
-    facts["conclusions"] = conclusions
-    shaky = [
-        name
-        for name, conclusion in conclusions.items()
-        if conclusion["same"] < limits.stable or conclusion.get("disputed_turn")
-    ]
-    spread = facts["value"]
-    said = (
-        f"errors {errors.source}: {spread['measure']} {figure(spread['value'])} becomes"
-        f" {figure(spread['low'])} to {figure(spread['high'])}"
-    )
+    stable, model = q.plan.checks.stable, q.assessment
+    spread, conclusions = _value(q, model, errors), {**_criteria(q, model, errors), **_rivals(q, errors)}
+    shaky = any(one["same"] < stable or one.get("disputed_turn") for one in conclusions.values())
+    ends = f"{figure(spread['low'])} to {figure(spread['high'])}"
+    said = f"errors {errors.source}: {spread['measure']} {figure(spread['value'])} becomes {ends}"
     for name, conclusion in conclusions.items():
         fewest = conclusion.get("fewest_labels")
         turn = conclusion.get("fewest_none") if fewest is None else f"{counted(fewest, 'wrong label')} would turn it"
         said += f"; {name}: the same in {100 * conclusion['same']:.0f} % of relabellings{f', {turn}' if turn else ''}"
-    inputs = {} if q.annotations is None else {q.annotations.name: q.annotations.sha256}
-    thresholds = {"stable": limits.stable}
-    return Outcome("suspect" if shaky else "pass", said, facts=facts, thresholds=thresholds, inputs=inputs)
+    return Outcome(
+        "suspect" if shaky else "pass",
+        said,
+        facts={"source": errors.source, **errors.facts, "value": spread, "conclusions": conclusions},
+        thresholds={"stable": stable},
+        inputs={} if q.annotations is None else {q.annotations.name: q.annotations.sha256},
+    )
 
 
 def _errors(q: Inquiry, model: Assessment) -> Errors | str:
@@ -135,14 +127,12 @@ def _compared(q: Inquiry) -> tuple[str, ...]:
     return () if held is None or held.comparison is None or held.comparison.paired is None else held.models
 
 
-def _relabelled(codes: NDArray[np.int64], count: NDArray[np.int64], model: Assessment, errors: Errors) -> Relabelled:
-    return Relabelled(labels=model.labels, codes=codes, count=count, error=errors.matrix)
-
-
-def _alone(model: Assessment) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    found = model.confusion
-    count = np.array([int(n) for n in found.count], dtype=np.int64)
-    return np.stack([found.truth, found.predicted], axis=1).astype(np.int64), count
+def _relabelled(model: Assessment, errors: Errors) -> Multiclass:
+    """The tables of classes that relabelling makes of the rows of a model."""
+    cells = model.confusion
+    count = np.array([int(n) for n in cells.count], dtype=np.int64)
+    codes = np.stack([cells.truth, cells.predicted], axis=1).astype(np.int64)
+    return Relabelled(labels=model.labels, codes=codes, count=count, error=errors.matrix).tables(0)
 
 
 def _value(q: Inquiry, model: Assessment, errors: Errors) -> dict[str, Any]:
@@ -151,7 +141,7 @@ def _value(q: Inquiry, model: Assessment, errors: Errors) -> dict[str, Any]:
     wanted = parse(name)
     if not wanted.from_labels or (wanted.takes is Binary and model.positive is None):
         wanted = parse("accuracy")
-    draws = values_on(wanted, _relabelled(*_alone(model), model, errors).tables(0), model)
+    draws = values_on(wanted, _relabelled(model, errors), model)
     draws = draws[np.isfinite(draws)]
     low, high = np.percentile(draws, ENDS) if len(draws) else (np.nan, np.nan)
     return {"measure": wanted.title, "value": model[wanted.title].value, "low": float(low), "high": float(high)}
@@ -162,25 +152,19 @@ def _criteria(q: Inquiry, model: Assessment, errors: Errors) -> dict[str, dict[s
     conclusions: dict[str, dict[str, Any]] = {}
     for text in q.plan.metrics.accept or ():
         requirement = criterion(text)
-        plain = requirement.factor is None and requirement.label != EVERY and requirement.rule is not Rule.NON_INFERIOR
-        if (
-            not plain
-            or not requirement.measure.from_labels
-            or (requirement.label is not None and requirement.label not in map(str, model.labels))
-        ):
+        measure, label = requirement.measure, requirement.label
+        plain = requirement.factor is None and label != EVERY and requirement.rule is not Rule.NON_INFERIOR
+        known = label in map(str, model.labels) if label is not None else True
+        whole = measure.takes is not Binary or label is not None or model.positive is not None
+        if not (plain and measure.from_labels and known and whole):
             continue
-        if requirement.measure.takes is Binary and requirement.label is None and model.positive is None:
-            continue
-        draws = values_on(
-            requirement.measure, _relabelled(*_alone(model), model, errors).tables(0), model, requirement.label
-        )
-        own = next((view for label, view in model.by_class.items() if str(label) == requirement.label), model)
-        value = own[requirement.measure.title].value
-        if value is None:
-            continue
-        kept = np.array([requirement.keeps(float(x)) for x in draws])
-        same = float((kept == requirement.keeps(value)).mean())
-        conclusions[str(requirement)] = {"value": value, "same": same}
+        own = next((view for name, view in model.by_class.items() if str(name) == label), model)
+        value = own[measure.title].value
+        if value is not None:
+            draws = values_on(measure, _relabelled(model, errors), model, label)
+            kept = np.array([requirement.keeps(float(x)) for x in draws])
+            same = float((kept == requirement.keeps(value)).mean())
+            conclusions[str(requirement)] = {"value": value, "same": same}
     return conclusions
 
 
@@ -193,7 +177,7 @@ def _rivals(q: Inquiry, errors: Errors) -> dict[str, dict[str, Any]]:
     paired, alpha = comparison.paired, comparison.findings[0].alpha
     if q.model not in paired.models or paired.labels != q.assessment.labels:
         return {}
-    drawn = _relabelled(paired.codes, paired.count, q.assessment, errors)
+    drawn = Relabelled(labels=paired.labels, codes=paired.codes, count=paired.count, error=errors.matrix)
     names = list(combinations(paired.models, 2))
     tables = [paired.outcomes(*pair) for pair in names]
     raw = mcnemar_p(np.array([one.only_a for one in tables]), np.array([one.only_b for one in tables]))
@@ -203,55 +187,47 @@ def _rivals(q: Inquiry, errors: Errors) -> dict[str, dict[str, Any]]:
     conclusions = {}
     for place, pair in enumerate(names):
         if q.model in pair:
-            other = next(one for one in pair if one != q.model)
-            rival_pair = Pair(
-                models=(paired.models.index(pair[0]), paired.models.index(pair[1])),
-                only=(tables[place].only_a, tables[place].only_b),
-                p=float(raw[place]),
-                adjusted=float(now[place]),
-                drawn=disputes[place],
-                drawn_p=then[place],
-            )
-            conclusions[f"{q.model} against {other}"] = rival_pair.judged(alpha, errors, len(paired.models))
+            (other,) = {*pair} - {q.model}
+            only, drawn_only = (tables[place].only_a, tables[place].only_b), disputes[place]
+            ranking = np.sign(drawn_only[0] - drawn_only[1]) == np.sign(only[0] - only[1])
+            conclusion = _judge_pair(only, ranking, then[place] < alpha, (float(raw[place]), float(now[place])), alpha)
+            first = [paired.models.index(one) for one in (pair if only[0] >= only[1] else pair[::-1])]
+            favourable, fewest = _favourable(errors.disputed, len(paired.models), *first), conclusion["fewest_labels"]
+            conclusions[f"{q.model} against {other}"] = conclusion | {
+                "disputed_favouring_the_other": favourable,
+                "disputed_turn": fewest is not None and favourable is not None and favourable >= fewest,
+            }
     return conclusions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
-    """Two models: rows that only one of them gets right, as counted and in every relabelling, and McNemar's p."""
+def _judge_pair(
+    only: tuple[int, int],
+    ranking: NDArray[np.bool_],
+    significant: NDArray[np.bool_],
+    ps: tuple[float, float],
+    alpha: float,
+) -> dict[str, Any]:
+    """How often relabelling keeps ranking and significance, and the fewest labels that turn the conclusion.
 
-    models: tuple[int, int]
-    only: tuple[int, int]
-    p: float
-    adjusted: float
-    """Corrected over all pairs of models."""
-    drawn: tuple[NDArray[np.int64], NDArray[np.int64]]
-    drawn_p: NDArray[np.float64]
-
-    def judged(self, alpha: float, errors: Errors, models: int) -> dict[str, Any]:
-        """How often relabelling keeps ranking and significance, and the fewest labels that turn the conclusion."""
-        before = np.sign(self.only[0] - self.only[1])
-        ranking = np.sign(self.drawn[0] - self.drawn[1]) == before
-        significant = self.drawn_p < alpha
-        ahead, behind = max(self.only), min(self.only)
-        # The level this pair is held to among all pairs, as its own p was corrected.
-        level = alpha * self.p / self.adjusted if self.adjusted else alpha
-        fewest = fewest_to_lose_significance(ahead, behind, level) if self.adjusted < alpha else None
-        same = ranking & significant if self.adjusted < alpha else ~significant
-        first = self.models if before >= 0 else self.models[::-1]
-        favourable = _favourable(errors.disputed, models, *first)
-        return {
-            "p": self.p,
-            "p_adjusted": self.adjusted,
-            "same": float(same.mean()),
-            "same_ranking": float(ranking.mean()),
-            "significant": float(significant.mean()),
-            "fewest_labels": fewest,
-            "fewest_none": None if fewest is not None else NEVER if self.adjusted < alpha else "it is not significant",
-            "fewest_to_reverse_ranking": fewest_to_reverse(ahead, behind),
-            "disputed_favouring_the_other": favourable,
-            "disputed_turn": fewest is not None and favourable is not None and favourable >= fewest,
-        }
+    only: rows that only one of the two models gets right
+    ranking, significant: by relabelling, whether the order is the same, and whether the difference is significant
+    ps: McNemar's p, by itself and corrected over all pairs of models
+    """
+    (p, adjusted), ahead, behind = ps, max(only), min(only)
+    # The level this pair is held to among all pairs, as its own p was corrected.
+    level = alpha * p / adjusted if adjusted else alpha
+    fewest = fewest_to_lose_significance(ahead, behind, level) if adjusted < alpha else None
+    same = ranking & significant if adjusted < alpha else ~significant
+    return {
+        "p": p,
+        "p_adjusted": adjusted,
+        "same": float(same.mean()),
+        "same_ranking": float(ranking.mean()),
+        "significant": float(significant.mean()),
+        "fewest_labels": fewest,
+        "fewest_none": None if fewest is not None else NEVER if adjusted < alpha else "it is not significant",
+        "fewest_to_reverse_ranking": fewest_to_reverse(ahead, behind),
+    }
 
 
 def _favourable(cells: Mapping[tuple[str | None, ...], int], models: int, ahead: int, behind: int) -> int | None:

@@ -9,10 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from assay.assess.conformity.ledger import runs_of
-from assay.assess.controls.control_declaration import Outcome, control, no_evidence
-from assay.assess.controls.evidence import Inquiry
+from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence, settle
 from assay.core.text import counted, listed, quoted
-from assay.core.traits import TS4213
 
 TUNING: Final = ("tune", "select", "select threshold", "early stopping", "feature selection")
 OPEN: Final = (("by_hand", "outside the chain of lines"), ("without_data", "without the digest of its data"))
@@ -33,14 +31,13 @@ class _Found:
 
 @control(
     "CHK-LEDGER",
-    looks_for="choices made on test data, and looks at them before the plan was fixed",
-    clause=TS4213("5.3.10"),
+    clause="5.3.10",
     passes_when="no choice names a test file, and nobody looked at the test data before the plan was fixed, by another"
     " plan, or twice, unless the plan says why; lines of the ledger follow on one another",
     version="3",
 )
 def ledger(q: Inquiry) -> Outcome:
-    """No choice saw the test data, and no look at them is unaccounted for."""
+    """Looks for choices made on test data, and looks at them before the plan was fixed."""
     findings = _Found()
     tests = {one.sha256 for one in q.of_role("test").values()}
     if q.ledger is not None:
@@ -86,11 +83,11 @@ def _run(q: Inquiry, tests: set[str], findings: _Found) -> None:
     findings.facts |= {
         "looks": runs_of(looks),
         "looks_for_other_numbers": runs_of(other),
-        "altered_lines": list(q.access.broken),
+        "altered_lines": list(q.access.ledger.broken),
         "entered": q.access.why_not is None,
     }
-    if q.access.broken:
-        findings.wrong.append(f"lines of the ledger were changed or taken out: {listed(q.access.broken)}")
+    if q.access.ledger.broken:
+        findings.wrong.append(f"lines of the ledger were changed or taken out: {listed(q.access.ledger.broken)}")
     if other:
         plans = len({one.get("plan") for one in other})
         told = f"{counted(runs_of(other), 'look')} at the test data by {counted(plans, 'earlier plan')}"
@@ -98,22 +95,18 @@ def _run(q: Inquiry, tests: set[str], findings: _Found) -> None:
 
 
 def _told(q: Inquiry, findings: _Found) -> Outcome:
-    reason = q.plan.tuning.retested
-    if findings.wrong or (findings.again and not q.signed(reason)):
-        return Outcome("fail", "; ".join([*findings.wrong, *findings.again]), facts=findings.facts)
-    if findings.again:
-        return Outcome("declared", f"{'; '.join(findings.again)}; stated: {quoted(reason)}", facts=findings.facts)
-    looks = findings.facts.get("looks")
-    times = f"; {counted(looks, 'look')} at the test data" if looks else ""
-    if q.ledger is not None:
-        entries = counted(findings.facts["entries"], "entry", "entries")
-        said = f"{entries}, none made a choice on test data{times}"
-        open_ = [
-            f"{counted(findings.facts[key], 'entry', 'entries')} {words}" for key, words in OPEN if findings.facts[key]
-        ]
-        if open_:  # what stands in no chain may have been written at any time
-            return Outcome("declared", f"{said}; {' and '.join(open_)}", facts=findings.facts)
-        return Outcome("pass", said, facts=findings.facts)
+    reason, facts = q.plan.tuning.retested, findings.facts
+    times = f"; {counted(facts['looks'], 'look')} at the test data" if facts.get("looks") else ""
+    clean = f"{counted(facts.get('entries', 0), 'entry', 'entries')}, none made a choice on test data{times}"
+    open_ = [f"{counted(facts[key], 'entry', 'entries')} {words}" for key, words in OPEN if facts.get(key)]
     stated = q.signed(q.plan.tuning.test_unused)
-    said = "stated: the test data were not used for any choice" if stated else "no ledger of choices, and no statement"
-    return Outcome("declared" if stated else "no-evidence", f"{said}{times}", facts=findings.facts)
+    unexcused = findings.wrong or (findings.again and not q.signed(reason))
+    return settle(
+        (unexcused, "fail", "; ".join([*findings.wrong, *findings.again])),
+        (findings.again, "declared", f"{'; '.join(findings.again)}; stated: {quoted(reason)}"),
+        (open_, "declared", f"{clean}; {' and '.join(open_)}"),  # no chain tells when these were written
+        (q.ledger is not None, "pass", clean),
+        (stated, "declared", f"stated: the test data were not used for any choice{times}"),
+        (True, "no-evidence", f"no ledger of choices, and no statement{times}"),
+        facts=facts,
+    )

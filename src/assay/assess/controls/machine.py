@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
-from assay.assess.controls.evidence import Inquiry
+from assay.assess.controls.control_declaration import Inquiry, Moment, Outcome, Verdict, control, no_evidence, settle
 from assay.assess.plan.checked_plan import stated
-from assay.assess.plan.model_fields import Model
+from assay.assess.plan.model_fields import Families, Model
 from assay.assess.record.machine_fingerprint import differ
 from assay.core.text import counted, listed
-from assay.core.traits import TS4213
 
 HARDWARE: Final = (
     "machine",
@@ -26,54 +24,48 @@ HARDWARE: Final = (
     "kernel",
     "boot",
 )
-FAMILIES: Final = ("special_hardware", "gpu", "asic", "instruction_sets", "sparsity", "pruning", "memory")
 NONE: Final = ("none", "no", "not used")
 
 
 @control(
     "CHK-ENV-FP",
-    looks_for="changes of the machine between the start and the end of the assessment",
-    clause=TS4213("5.3.11"),
+    clause="5.3.11",
     passes_when="every comparable field of the fingerprint is the same at every moment",
     parts=("hardware",),
 )
 def unchanged(q: Inquiry) -> Iterator[Outcome]:
-    """The machine did not change."""
+    """Looks for changes of the machine between the start and the end of the assessment."""
     for part, keys in (("", None), ("hardware", HARDWARE)):
         if len(q.moments) < 2:  # noqa: PLR2004
-            yield Outcome(part=part, verdict="no-evidence", says="fewer than two fingerprints were taken")
+            yield no_evidence("fewer than two fingerprints were taken", part=part)
             continue
-        first, *later = q.moments
-        names = [name for name in first.fields if keys is None or name in keys]
-        changed = sorted(
-            {name for one in later for name in names if differ(name, first.fields[name], one.fields.get(name))}
-        )
-        unread = [name for name in names if first.fields[name] is None]
-        facts = {"moments": [one.name for one in q.moments], "fields": len(names), "changed": changed, "unread": unread}
-        said = (
-            f"changed during the assessment: {listed(changed)}"
-            if changed
-            else f"{counted(len(names) - len(unread), 'field')} the same at {counted(len(q.moments), 'moment')}"
-        )
+        names = [name for name in q.moments[0].fields if keys is None or name in keys]
+        changed = _changed(q.moments, names)
+        unread = [name for name in names if q.moments[0].fields[name] is None]
         tail = f"; not readable here: {listed(unread)}" if unread else ""
-        yield Outcome(part=part, verdict="fail" if changed else "pass", says=said + tail, facts=facts)
+        same = f"{counted(len(names) - len(unread), 'field')} the same at {counted(len(q.moments), 'moment')}{tail}"
+        facts = {"moments": [one.name for one in q.moments], "fields": len(names), "changed": changed, "unread": unread}
+        odd = f"changed during the assessment: {listed(changed)}{tail}"
+        yield settle((changed, "fail", odd), (True, "pass", same), part=part, facts=facts)
+
+
+def _changed(moments: Sequence[Moment], names: Iterable[str]) -> list[str]:
+    """Fields that differ from those of the first moment."""
+    first, *later = (moment.fields for moment in moments)
+    return sorted({name for now in later for name in names if differ(name, first.get(name), now.get(name))})
 
 
 @control(
     "CHK-ENV-SAME",
-    looks_for="models that were assessed on different machines",
-    clause=TS4213("5.3.11"),
+    clause="5.3.11",
     passes_when="the fingerprints taken at each model are the same",
 )
 def same_machine(q: Inquiry) -> Outcome:
-    """All models met the same machine."""
+    """Looks for models that were assessed on different machines."""
     runs = [one for one in q.moments if one.name.startswith("model ")]
     if len(runs) < 2:  # noqa: PLR2004
         return no_evidence("fewer than two models were assessed")
-    first, *later = runs
-    changed = sorted(
-        {name for one in later for name in one.fields if differ(name, first.fields.get(name), one.fields[name])}
-    )
+    changed = _changed(runs, {name for run in runs[1:] for name in run.fields})
     said = f"different: {listed(changed)}" if changed else f"{counted(len(runs), 'model')}, one machine"
     # Predictions that came as files were made elsewhere, and nobody can see where.
     verdict: Verdict = "fail" if changed else "pass" if q.ran_here else "declared"
@@ -82,13 +74,12 @@ def same_machine(q: Inquiry) -> Outcome:
 
 @control(
     "CHK-ENV-MIN",
-    looks_for="a machine below what the plan asks for",
-    clause=TS4213("5.3.11"),
+    clause="5.3.11",
     passes_when="every declared minimum is reached",
     lacks="a smallest environment",
 )
 def large_enough(q: Inquiry) -> Outcome:
-    """The machine reaches the declared minimum."""
+    """Looks for a machine below what the plan asks for."""
     wanted, here = q.plan.environment, q.moments[0].fields if q.moments else {}
     below: list[str] = []
     looked: list[str] = []
@@ -123,30 +114,31 @@ def _version(text: str) -> tuple[int, ...]:
 
 @control(
     "CHK-ACCEL",
-    looks_for="acceleration that is not reported, or reported otherwise than found",
-    clause=TS4213("5.3.12"),
+    clause="5.3.12",
     passes_when="every model answers for training and testing; where the model ran here, the machine agrees",
     parts=("families",),
 )
 def acceleration(q: Inquiry) -> Iterator[Outcome]:
-    """Acceleration is reported, and the machine does not contradict it."""
+    """Looks for acceleration that is not reported, or reported otherwise than found."""
     models = q.trained()
     devices = list((q.moments[0].fields.get("accelerators") or ()) if q.moments else ())
     silent, open_, denied = _unanswered(models, devices)
     facts = {"silent": silent, "unanswered": open_, "devices": devices, "predictions_made_here": q.ran_here}
-    if not models or silent or not q.loaded.signed:
-        yield no_evidence(f"nothing is stated for {listed(silent) or 'any model'}", facts=facts)
-    elif denied and q.ran_here:
-        said = f"{listed(denied)} states no graphics processor; found here: {listed(devices)}"
-        yield Outcome("fail", said, facts=facts)
-    elif q.ran_here:
-        yield Outcome("pass", "stated for every model and phase, and the machine agrees", facts=facts)
-    else:
-        said = "stated for every model and phase; predictions came as files, so no machine can be asked"
-        yield Outcome("declared", said, facts=facts)
-    complete: Verdict = "no-evidence" if not models or silent or open_ or not q.loaded.signed else "declared"
-    said = "every family is answered" if complete == "declared" else f"unanswered: {listed([*silent, *open_])}"
-    yield Outcome(part="families", verdict=complete, says=said, facts={"unanswered": open_})
+    bare = not models or silent or not q.loaded.signed
+    files = "stated for every model and phase; predictions came as files, so no machine can be asked"
+    yield settle(
+        (bare, "no-evidence", f"nothing is stated for {listed(silent) or 'any model'}"),
+        (not q.ran_here, "declared", files),
+        (denied, "fail", f"{listed(denied)} states no graphics processor; found here: {listed(devices)}"),
+        (True, "pass", "stated for every model and phase, and the machine agrees"),
+        facts=facts,
+    )
+    yield settle(
+        (bare or open_, "no-evidence", f"unanswered: {listed([*silent, *open_])}"),
+        (True, "declared", "every family is answered"),
+        part="families",
+        facts={"unanswered": open_},
+    )
 
 
 def _unanswered(models: Mapping[str, Model], devices: list[Any]) -> tuple[list[str], list[str], list[str]]:
@@ -155,8 +147,9 @@ def _unanswered(models: Mapping[str, Model], devices: list[Any]) -> tuple[list[s
     for name, one in models.items():
         for phase in ("training", "testing"):
             given = None if one.acceleration is None else getattr(one.acceleration, phase)
-            unstated = [family for family in FAMILIES if given is None or not stated(getattr(given, family))]
-            if given is None or len(unstated) == len(FAMILIES):
+            families = Families.model_fields
+            unstated = [family for family in families if given is None or not stated(getattr(given, family))]
+            if given is None or len(unstated) == len(families):
                 silent.append(f"{name}, {phase}")
                 continue
             open_ += [f"{name}, {phase}, {family}" for family in unstated]

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
-from assay.assess.controls.evidence import Inquiry
+from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence, settle
 from assay.assess.plan.checked_plan import stated
 from assay.assess.plan.model_fields import Model, Step
 from assay.assess.plan.plan_answers import splits_of
 from assay.core.text import counted, listed, phrases
-from assay.core.traits import TS4213
 from assay.tally.base import digest
 from assay.tally.data.feature_counts import values_of
 
@@ -34,23 +32,21 @@ PARITY = 2
 
 @control(
     "CHK-HPARAM",
-    looks_for="models whose hyperparameters are not stated",
-    clause=TS4213("5.3.10"),
+    clause="5.3.10",
     passes_when="every model lists its hyperparameters, each with a value, and models of one algorithm the same ones",
 )
 def hyperparameters(q: Inquiry) -> Outcome:
-    """Every model states its hyperparameters."""
+    """Looks for models whose hyperparameters are not stated."""
     models = q.trained()
     bare = [name for name, one in models.items() if one.hyperparameters is None]
     if not models or bare or not q.loaded.signed:
         said = f"no hyperparameters are stated for {listed(bare)}" if bare else "no model is declared in a signed plan"
         return no_evidence(said)
     lists = {name: sorted(one.hyperparameters or {}) for name, one in models.items()}
-    if gone := list(_without_value(models, lists)):
-        return Outcome("fail", f"no value is stated for {listed(gone)}", facts={"names": lists})
-    return Outcome(
-        verdict="pass",
-        says="; ".join(f"{name}: {counted(len(found), 'hyperparameter')}" for name, found in lists.items()),
+    gone = list(_without_value(models, lists))
+    return settle(
+        (gone, "fail", f"no value is stated for {listed(gone)}"),
+        (True, "pass", "; ".join(f"{name}: {counted(len(own), 'hyperparameter')}" for name, own in lists.items())),
         facts={"names": lists},
     )
 
@@ -62,25 +58,19 @@ def _without_value(models: Mapping[str, Model], lists: Mapping[str, list[str]]) 
             if not stated(declaration.value):
                 yield f"{parameter} of {name}"
     for name, model in models.items():
-        alike = [
-            lists[other]
-            for other, declaration in models.items()
-            if declaration.algorithm and declaration.algorithm == model.algorithm
-        ]
-        for parameter in dict.fromkeys(parameter for own in alike for parameter in own):
-            if parameter not in lists[name]:
-                yield f"{parameter} of {name}"
+        alike = [other for other, own in models.items() if own.algorithm and own.algorithm == model.algorithm]
+        of_all = dict.fromkeys(parameter for other in alike for parameter in lists[other])
+        yield from (f"{parameter} of {name}" for parameter in of_all if parameter not in lists[name])
 
 
 @control(
     "CHK-TUNE-PARITY",
-    looks_for="models that were tuned much harder than others",
-    clause=TS4213("5.3.10"),
+    clause="5.3.10",
     passes_when="no model had more than twice the trials or the searched hyperparameters of another",
     lacks="tuning",
 )
 def parity(q: Inquiry) -> Outcome:
-    """Models were tuned with like effort."""
+    """Looks for models that were tuned much harder than others."""
     trials, models = q.plan.tuning.trials or {}, q.trained()
     lacking = [name for name in models if name not in trials]
     if not models or lacking or not q.loaded.signed:
@@ -98,12 +88,11 @@ def parity(q: Inquiry) -> Outcome:
 
 @control(
     "CHK-PREPROC",
-    looks_for="preprocessing that differs between models or was fitted on data other than training data",
-    clause=TS4213("5.3.3"),
+    clause="5.3.3",
     passes_when="every model has the same steps, fitted on training data; `declared` unless fitted values show it",
 )
 def preprocessing(q: Inquiry) -> Outcome:
-    """Preprocessing is alike and fitted on training data."""
+    """Looks for preprocessing that differs between models or was fitted on data other than training data."""
     models = q.trained()
     steps = [(name, step) for name, one in models.items() for step in one.preprocessing or ()]
     silent = [name for name, one in models.items() if one.preprocessing is None]
@@ -131,83 +120,80 @@ def _fitted(q: Inquiry, models: Mapping[str, Model], steps: list[tuple[str, Step
     pipelines = "one pipeline for all models" if len(models) > 1 else "one pipeline"
     differ = "pipelines differ, so a gap belongs to the pipeline including its preprocessing"
     values = f"{counted(len(fits), 'fitted value')}, all those of the training data"
-    cases: tuple[tuple[bool, Verdict, str, bool], ...] = (
-        (bool(wrong), "fail", f"fitted on data other than training data: {phrases(wrong)}", False),
-        (bool(odd), "suspect", f"not the values of the training data: {phrases(odd)}", True),
-        (len(set(digests.values())) > 1, "suspect", differ, False),
-        (bool(fits) and complete, "pass", values, True),
-        (True, "declared", f"stated: {pipelines}, fitted on training data only", False),
+    several = len(set(digests.values())) > 1
+    looked = not wrong and (odd or (not several and fits and complete))
+    return settle(
+        (wrong, "fail", f"fitted on data other than training data: {phrases(wrong)}"),
+        (odd, "suspect", f"not the values of the training data: {phrases(odd)}"),
+        (several, "suspect", differ),
+        (fits and complete, "pass", values),
+        (True, "declared", f"stated: {pipelines}, fitted on training data only"),
+        facts=facts,
+        inputs=q.digests(*q.splits) if looked else {},
     )
-    verdict, said, looked = next(case[1:] for case in cases if case[0])
-    return Outcome(verdict, said, facts=facts, inputs=q.digests(*q.splits) if looked else {})
 
 
 @control(
     "CHK-TRAIN-SAME",
-    looks_for="models trained on different data",
-    clause=TS4213("5.3.4"),
+    clause="5.3.4",
     passes_when="the training data of every model are named, so that gaps are credited rightly",
 )
 def training_data(q: Inquiry) -> Outcome:
-    """What a gap between models is credited to."""
+    """Looks for models trained on different data."""
     models = q.trained()
     unknown = [name for name, one in models.items() if one.trained_on is None]
     if not models or unknown or not q.loaded.signed:
         return no_evidence(f"no training data are named for {listed(unknown) or 'any model'}")
     names = {name: str(one.trained_on) for name, one in models.items()}
     same = len({q.digests(one).get(one, one) for one in names.values()}) == 1
-    said = (
-        "all models were trained on the same data"
-        if same
-        else "models were trained on different data: gaps belong to algorithm and training data together"
+    return settle(
+        (same, "pass", "all models were trained on the same data"),
+        (True, "pass", "models were trained on different data: gaps belong to algorithm and training data together"),
+        facts={"trained_on": names, "same": same},
+        inputs=q.digests(*names.values()),
     )
-    return Outcome("pass", said, facts={"trained_on": names, "same": same}, inputs=q.digests(*names.values()))
 
 
 @control(
     "CHK-FEATURE",
-    looks_for="features that are not known when a prediction is made",
-    clause=TS4213("5.3.7"),
+    clause="5.3.7",
     passes_when="every feature of the model is stated to be available at prediction time",
     lacks="features in columns",
 )
 def features(q: Inquiry) -> Outcome:
-    """Features are known at prediction time."""
+    """Looks for features that are not known when a prediction is made."""
     used, stated = q.plan.columns.features or [], q.plan.features
     silent = [name for name in used if name not in stated]
     late = [name for name, one in stated.items() if not one.available]
-    facts = {"features": len(used), "late": late, "silent": silent}
-    if late:
-        return Outcome("fail", f"not available at prediction time: {listed(late)}", facts=facts)
-    if not used or silent or not q.loaded.signed:
-        return no_evidence("not every feature is declared with its availability", facts=facts)
-    return Outcome("declared", f"stated: {counted(len(used), 'feature')} available", facts=facts)
+    open_ = not used or silent or not q.loaded.signed
+    return settle(
+        (late, "fail", f"not available at prediction time: {listed(late)}"),
+        (open_, "no-evidence", "not every feature is declared with its availability"),
+        (True, "declared", f"stated: {counted(len(used), 'feature')} available"),
+        facts={"features": len(used), "late": late, "silent": silent},
+    )
 
 
 @control(
     "CHK-MODEL-FREEZE",
-    looks_for="a model that changed during the assessment",
-    clause=TS4213("5.2"),
+    clause="5.2",
     passes_when="the digest of the model's file is the declared one, before and after",
     lacks="a file of the model",
 )
 def frozen(q: Inquiry) -> Outcome:
-    """The model did not change."""
+    """Looks for a model that changed during the assessment."""
     models = q.trained()
     known = {name: one for name, one in models.items() if name in q.artefacts}
     if not models or len(known) < len(models):
         return no_evidence("not every model's file was given, so none can be seen unchanged")
     changed = [name for name, (before, after) in q.artefacts.items() if before != after]
     other = [name for name, one in known.items() if one.sha256 and one.sha256.lower() != q.artefacts[name][0]]
-    facts = {name: before for name, (before, _) in q.artefacts.items()}
-    if changed or other:
-        said = (
-            f"changed during the assessment: {listed(changed)}"
-            if changed
-            else f"not the declared file: {listed(other)}"
-        )
-        return Outcome("fail", said, facts=facts)
-    return Outcome("pass", "the files of all models are the same before and after", facts=facts)
+    return settle(
+        (changed, "fail", f"changed during the assessment: {listed(changed)}"),
+        (other, "fail", f"not the declared file: {listed(other)}"),
+        (True, "pass", "the files of all models are the same before and after"),
+        facts={name: before for name, (before, _) in q.artefacts.items()},
+    )
 
 
 STATISTICS: Final[dict[str, tuple[Callable[..., Any], ...]]] = {

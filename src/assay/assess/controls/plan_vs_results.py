@@ -5,24 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.assess.controls.control_declaration import Outcome, control, no_evidence
-from assay.assess.controls.evidence import Inquiry
+from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence, settle
 from assay.assess.plan.checked_plan import stated
 from assay.core.text import counted, listed, quoted
-from assay.core.traits import TS4213, Task
+from assay.core.traits import Task
 from assay.measures import REGISTRY
 from assay.tasks.classification.settings import chosen, of_class, of_whole
 
 
 @control(
     "CHK-PLAN",
-    looks_for="a valid plan, fixed before anything was counted, that governs every model",
-    clause=TS4213("5.1"),
+    clause="5.1",
     passes_when="the plan is valid and its time stamp lies before the first count",
     scope="assessment",
 )
 def plan_first(q: Inquiry) -> Outcome:
-    """The plan comes first."""
+    """Looks for a valid plan, fixed before anything was counted, that governs every model."""
     facts = {"digest": q.loaded.digest, "frozen_at": q.frozen_at, "counted_at": q.counted_at, "signed": q.loaded.signed}
     if not q.loaded.document or not q.frozen_at:
         return no_evidence("there is no plan, or nobody fixed it")
@@ -34,40 +32,37 @@ def plan_first(q: Inquiry) -> Outcome:
 
 @control(
     "CHK-TASK",
-    looks_for="data that agree with the declared task",
-    clause=TS4213("5.1"),
+    clause="5.1",
     passes_when="the number of classes fits the task, and every label of the data is declared",
     scope="assessment",
 )
 def task(q: Inquiry) -> Outcome:
-    """The data are of the declared task."""
+    """Looks for data that agree with the declared task."""
     if q.plan.task.type is None or q.assessment is None:
         return no_evidence("the plan declares no task, or nothing was counted")
     kind, declared = str(q.kind), q.plan.task.type
     if q.other_task:
-        same = kind == declared
-        return Outcome("pass" if same else "fail", f"declared {declared}, counted as {kind}")
+        return Outcome("pass" if kind == declared else "fail", f"declared {declared}, counted as {kind}")
     labels = [str(one) for one in q.assessment.labels]
     facts = {"declared": declared, "found": kind, "classes": len(labels)}
     strange = [one for one in labels if one not in {str(x) for x in q.plan.task.classes or labels}]
-    if kind != declared or strange:
-        said = f"declared {declared}, found {kind}" + (f"; undeclared classes {listed(strange)}" if strange else "")
-        return Outcome("fail", said, facts=facts)
-    if not q.plan.task.classes:
-        return Outcome("suspect", "the plan does not list the classes, so none can be missing", facts=facts)
-    said = f"{counted(len(labels), 'class', 'classes')}, each row with one label: {kind} as declared"
-    return Outcome("pass", said, facts=facts)
+    odd = f"declared {declared}, found {kind}" + (f"; undeclared classes {listed(strange)}" if strange else "")
+    return settle(
+        (kind != declared or strange, "fail", odd),
+        (not q.plan.task.classes, "suspect", "the plan does not list the classes, so none can be missing"),
+        (True, "pass", f"{counted(len(labels), 'class', 'classes')}, each row with one label: {kind} as declared"),
+        facts=facts,
+    )
 
 
 @control(
     "CHK-METRIC-TASK",
-    looks_for="planned measures that the task cannot have",
-    clause=TS4213("5.1"),
+    clause="5.1",
     passes_when="every planned measure is defined for the task, and those of scores have scores",
     scope="assessment",
 )
 def measures_fit(q: Inquiry) -> Outcome:
-    """Every planned measure fits the task."""
+    """Looks for planned measures that the task cannot have."""
     if not q.plan.metrics.measures or q.assessment is None:
         return no_evidence("the plan names no measures, or nothing was counted")
     planned = q.planned()
@@ -78,22 +73,22 @@ def measures_fit(q: Inquiry) -> Outcome:
     unfit = [m.title for m in planned if m.title not in fitting]
     bare = [m.title for m in planned if m.from_scores and q.assessment.scores is None and m.title not in unfit]
     facts = {"planned": [m.title for m in planned], "unfit": unfit, "without_scores": bare}
-    if bare and not unfit:
-        return Outcome("fail", f"there are no scores for {listed(bare)}", facts=facts)
-    if unfit:
-        return Outcome("fail", f"a {kind} task does not have {listed(unfit)}", facts=facts)
-    return Outcome("pass", f"{counted(len(planned), 'planned measure')} fit a {kind} task", facts=facts)
+    return settle(
+        (unfit, "fail", f"a {kind} task does not have {listed(unfit)}"),
+        (bare, "fail", f"there are no scores for {listed(bare)}"),
+        (True, "pass", f"{counted(len(planned), 'planned measure')} fit a {kind} task"),
+        facts=facts,
+    )
 
 
 @control(
     "CHK-NAMES",
-    looks_for="names of measures that nobody declared",
-    clause=TS4213("3"),
+    clause="3",
     passes_when="every measure in the result carries its canonical name",
     scope="assessment",
 )
 def names(q: Inquiry) -> Outcome:
-    """Only canonical names."""
+    """Looks for names of measures that nobody declared."""
     used = {str(one["measure"]).partition("(")[0].partition("@")[0] for one in q.estimates}
     registry = REGISTRY if q.assessment is None else q.assessment.measures
     strange = sorted(used - {one.name for one in registry})
@@ -106,13 +101,12 @@ def names(q: Inquiry) -> Outcome:
 
 @control(
     "CHK-PRED",
-    looks_for="gaps, repeats and missing labels among the predictions",
-    clause=TS4213("5.1"),
+    clause="5.1",
     passes_when="ids are unique, every row has a true and a predicted label, and no row was left out",
     scope="assessment",
 )
 def predictions(q: Inquiry) -> Outcome:
-    """One prediction a sample."""
+    """Looks for gaps, repeats and missing labels among the predictions."""
     file = q.predictions.get(q.model)
     if q.assessment is None or file is None:
         return no_evidence("nothing was counted")
@@ -122,64 +116,60 @@ def predictions(q: Inquiry) -> Outcome:
     if column is None or not file.has(column):
         return no_evidence("no id column is declared, so repeated and missing samples cannot be seen", facts=facts)
     repeated = file.rows() - file.distinct(column)
-    facts |= {"repeated_ids": repeated}
-    inputs = {file.name: file.sha256}
-    if repeated:
-        said = f"{counted(repeated, 'row')} {'repeats' if repeated == 1 else 'repeat'} an id"
-        return Outcome("fail", said, facts=facts, inputs=inputs)
-    if lost:
-        said = f"{counted(lost, 'row')} of {census.read:,} {'was' if lost == 1 else 'were'} left out: {census.said()}"
-        return Outcome("suspect", said, facts=facts, inputs=inputs)
-    said = f"{counted(census.read, 'row')}, ids unique, every one with a true and a predicted label"
-    return Outcome("pass", said, facts=facts, inputs=inputs)
+    gone = f"{counted(lost, 'row')} of {census.read:,} {'was' if lost == 1 else 'were'} left out: {census.said()}"
+    return settle(
+        (repeated, "fail", f"{counted(repeated, 'row')} {'repeats' if repeated == 1 else 'repeat'} an id"),
+        (lost, "suspect", gone),
+        (True, "pass", f"{counted(census.read, 'row')}, ids unique, every one with a true and a predicted label"),
+        facts={**facts, "repeated_ids": repeated},
+        inputs={file.name: file.sha256},
+    )
 
 
 @control(
     "CHK-RESULT",
-    looks_for="planned measures without a result",
-    clause=TS4213("5.1"),
+    clause="5.1",
     passes_when="every planned measure has a value or the reason why it has none",
     scope="assessment",
 )
 def results(q: Inquiry) -> Outcome:
-    """Every planned measure has a result."""
+    """Looks for planned measures without a result."""
     if not q.estimates:
         return no_evidence("there are no results")
     there = {str(one["measure"]) for one in q.estimates if one.get("value") is not None or one.get("undefined")}
     planned = [m.title for m in q.planned()]
     lacking = [title for title in planned if title not in there]
     facts = {"planned": planned, "lacking": lacking, "reported": len(there)}
-    if lacking:
-        return Outcome("fail", f"no result for {listed(lacking)}", facts=facts)
-    if planned:
-        return Outcome("pass", f"{counted(len(planned), 'planned measure')}, all reported", facts=facts)
-    return no_evidence(f"the plan specifies no measures; all {len(there)} that fit are reported", facts=facts)
+    return settle(
+        (lacking, "fail", f"no result for {listed(lacking)}"),
+        (planned, "pass", f"{counted(len(planned), 'planned measure')}, all reported"),
+        (True, "no-evidence", f"the plan specifies no measures; all {len(there)} that fit are reported"),
+        facts=facts,
+    )
 
 
 @control(
     "CHK-BASIS",
-    looks_for="averages and multi-label measures without a reason",
-    clause=TS4213("6.4.3"),
+    clause="6.4.3",
     passes_when="each planned average (multi-label measure) has its basis in a signed plan",
     scope="assessment",
 )
 def basis(q: Inquiry) -> Outcome:
-    """The basis of averaging is stated for every planned average."""
+    """Looks for averages and multi-label measures without a reason."""
     kind = q.plan.task.type or q.kind
     given, wanted, said = _bases(q, several=kind == "multilabel")
     lacking = sorted(wanted - said)
-    facts = {"stated": dict(given), "lacking": lacking}
     if kind == "binary":
         return Outcome("n/a", "two classes are not averaged")
-    if not said or not wanted:
-        lacks = "no basis is stated" if not said else "the plan chooses no averages that a basis could belong to"
-        return no_evidence(lacks, facts=facts)
-    if lacking:
-        return Outcome("fail", f"planned without a stated basis: {listed(lacking)}", facts=facts)
-    if not q.loaded.signed:
-        return no_evidence("a basis is stated, but the plan is not signed", facts=facts)
     shown = "; ".join(f"{name}: {quoted(text)}" for name, text in given.items())
-    return Outcome("pass", f"the basis is stated and reported here: {shown}", facts=facts)
+    return settle(
+        (not said, "no-evidence", "no basis is stated"),
+        (not wanted, "no-evidence", "the plan chooses no averages that a basis could belong to"),
+        (lacking, "fail", f"planned without a stated basis: {listed(lacking)}"),
+        (not q.loaded.signed, "no-evidence", "a basis is stated, but the plan is not signed"),
+        (True, "pass", f"the basis is stated and reported here: {shown}"),
+        facts={"stated": dict(given), "lacking": lacking},
+    )
 
 
 def _bases(q: Inquiry, *, several: bool) -> tuple[Mapping[str, str], set[str], set[str]]:
@@ -195,13 +185,12 @@ def _bases(q: Inquiry, *, several: bool) -> tuple[Mapping[str, str], set[str], s
 
 @control(
     "CHK-N",
-    looks_for="values without the number of samples they rest on",
-    clause=TS4213("7.1"),
+    clause="7.1",
     passes_when="every value carries n and an interval or the reason for none, beside the counts by class",
     scope="assessment",
 )
 def sizes(q: Inquiry) -> Outcome:
-    """Every value says how many samples it rests on."""
+    """Looks for values without the number of samples they rest on."""
     if not q.estimates or q.assessment is None:
         return no_evidence("there are no results")
     bare = [str(one["measure"]) for one in q.estimates if one.get("n") is None]
@@ -221,19 +210,17 @@ def sizes(q: Inquiry) -> Outcome:
 
 @control(
     "CHK-SIG",
-    looks_for="significance tests, or the statement that there are none",
-    clause=TS4213("7.1"),
+    clause="7.1",
     passes_when="tests are reported, or their absence is stated with a reason",
     scope="assessment",
 )
 def significance(q: Inquiry) -> Outcome:
-    """Tests, or why there are none."""
+    """Looks for significance tests, or the statement that there are none."""
     counted_models = [name for name, one in q.plan.models.items() if one.counted]
-    if q.findings:
-        return Outcome("pass", f"{counted(len(q.findings), 'test')} reported")
-    if q.signed(q.plan.tests.none):
-        return Outcome("pass", f"no significance test was made: {quoted(q.plan.tests.none)}")
-    if len(counted_models) == 1:
-        return Outcome("pass", "no significance test was made: one model was assessed, and nothing is compared")
-    why = q.not_compared or "the plan does not say why"
-    return no_evidence(f"no test is reported: {why}")
+    none, alone = q.plan.tests.none, "no significance test was made: one model was assessed, and nothing is compared"
+    return settle(
+        (q.findings, "pass", f"{counted(len(q.findings), 'test')} reported"),
+        (q.signed(none), "pass", f"no significance test was made: {quoted(none)}"),
+        (len(counted_models) == 1, "pass", alone),
+        (True, "no-evidence", f"no test is reported: {q.not_compared or 'the plan does not say why'}"),
+    )

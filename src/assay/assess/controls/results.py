@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
-from assay.assess.controls.evidence import Inquiry
-from assay.assess.controls.trivial_baselines import guessed, lines, not_beaten, said
+from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence, settle
+from assay.assess.controls.trivial_baselines import guessed, not_beaten
 from assay.core.text import counted, figure, listed, phrases, quoted
-from assay.core.traits import TS4213
 from assay.inference.intervals.proportion import wilson
 from assay.inference.tests.mcnemar import test_outcomes
 from assay.measures import parse
@@ -57,15 +55,14 @@ TABLE_A4: Final = {
 
 @control(
     "CHK-IMBALANCE",
-    looks_for="classes of very different size",
-    clause=TS4213("6.2.3"),
+    clause="6.2.3",
     passes_when="balance was computed; AUROC is not the primary measure outside the stated prevalences",
     scope="assessment",
     parts=("auroc",),
     of_classes=True,
 )
 def imbalance(q: Inquiry) -> Iterator[Outcome]:
-    """How balanced the classes are."""
+    """Looks for classes of very different size."""
     if q.assessment is None:
         yield no_evidence("nothing was counted")
         return
@@ -86,11 +83,10 @@ def imbalance(q: Inquiry) -> Iterator[Outcome]:
     prevalence = shares[list(q.assessment.labels).index(q.assessment.positive)]
     outside = not low <= prevalence <= high
     wrong = outside and primary is not None and primary.casefold() in ("auroc", "auc")
-    said = f"prevalence {figure(prevalence)}, primary measure {quoted(primary) if primary else 'not stated'}"
     yield Outcome(
+        "fail" if wrong else "pass" if primary else "no-evidence",
+        f"prevalence {figure(prevalence)}, primary measure {quoted(primary) if primary else 'not stated'}",
         part="auroc",
-        verdict="fail" if wrong else "pass" if primary else "no-evidence",
-        says=said,
         facts={"prevalence": prevalence, "primary": primary},
         thresholds={"prevalence": [low, high]},
     )
@@ -98,15 +94,14 @@ def imbalance(q: Inquiry) -> Iterator[Outcome]:
 
 @control(
     "CHK-BASELINE",
-    looks_for="values no better than a guess, and trivial guesses as the only comparison",
-    clause=TS4213("5.3.13"),
+    clause="5.3.13",
     passes_when="baselines are there; `beats`: a test puts accuracy above the largest class; `comparator`: one exists",
     scope="assessment",
     parts=("guesses", "beats", "comparator"),
     of_classes=True,
 )
 def baseline(q: Inquiry) -> Iterator[Outcome]:
-    """Values beside trivial guesses and other models."""
+    """Looks for values no better than a guess, and trivial guesses as the only comparison."""
     if q.assessment is None:
         yield no_evidence("nothing was counted")
         return
@@ -120,49 +115,51 @@ def baseline(q: Inquiry) -> Iterator[Outcome]:
     yield _beats(q.assessment, values["no_information_rate"])
     kinds = ("model", "human", "published")
     others = [name for name, one in q.plan.models.items() if name != q.model and one.kind in kinds]
-    yield Outcome(
+    yield settle(
+        (others, "pass", f"compared with {listed(others)}"),
+        (True, "fail", "trivial guesses are the only comparison"),
         part="comparator",
-        verdict="pass" if others else "fail",
-        says=f"compared with {listed(others)}" if others else "trivial guesses are the only comparison",
         facts={"comparators": others},
     )
 
 
 def _guesses(q: Inquiry, assessment: Assessment) -> Iterator[Outcome]:
     """Every planned measure beside that of trivial guesses."""
-    beside = guessed(q, assessment)
-    if beside:
-        lost = list(lines(beside))
-        tail = f"; not told apart, or worse: {phrases(lost)}" if lost else "; every planned measure lies beyond them"
-        lead = parse(q.plan.metrics.primary or next(iter(beside))).title
-        odd: Verdict = "suspect" if not_beaten(beside, lead if lead in beside else next(iter(beside))) else "pass"
-        yield Outcome(part="guesses", verdict=odd, says=said(beside) + tail, facts=beside)
+    if beside := guessed(q, assessment):
+        first, sides = next(iter(beside.items()))
+        values = [f"{name} {figure(side['value'])}" for name, side in sides.items() if side["value"] is not None]
+        said = f"{first} of trivial guesses: {phrases(values)}"
+        lost = {measure: names for measure, own in beside.items() if (names := not_beaten(own))}
+        lines = [f"{measure} ({', '.join(names)})" for measure, names in lost.items()]
+        tail = f"; not told apart, or worse: {phrases(lines)}" if lost else "; every planned measure lies beyond them"
+        lead = parse(q.plan.metrics.primary or first).title
+        odd = (lead if lead in beside else first) in lost
+        yield Outcome("suspect" if odd else "pass", said + tail, part="guesses", facts=beside)
 
 
 def _beats(assessment: Assessment, largest: float | None) -> Outcome:
     """Accuracy against the share of the largest class."""
     accuracy = assessment["accuracy"]
-    facts: dict[str, object] = {
-        "accuracy": accuracy.value,
-        "low": accuracy.low,
-        "high": accuracy.high,
-        "largest_class": largest,
-    }
+    ends = {"accuracy": accuracy.value, "low": accuracy.low, "high": accuracy.high}
+    facts: dict[str, object] = {**ends, "largest_class": largest}
     if accuracy.value is None or largest is None:
-        return Outcome(part="beats", verdict="no-evidence", says="accuracy has no value here", facts=facts)
+        return no_evidence("accuracy has no value here", part="beats", facts=facts)
     if assessment.confusion.weighted:
-        return Outcome(part="beats", verdict="no-evidence", says="rows are weighted, so no row is a row", facts=facts)
+        return no_evidence("rows are weighted, so no row is a row", part="beats", facts=facts)
     finding = _against_majority(assessment)
     gap, interval = finding.effect.value, finding.effect.interval
     facts |= {"test": finding.test, "p": finding.p, "difference": gap if isinstance(gap, float) else None}
     facts |= {} if interval is None else {"difference_low": interval.low, "difference_high": interval.high}
-    above, below = bool(finding.significant and gap > 0), bool(finding.significant and gap < 0)  # type: ignore[operator]
-    word = "above" if above else "below" if below else "not told apart from"
-    words = (
-        f"accuracy {figure(accuracy.value)} is {word} the share of the largest class, {figure(largest)}"
-        f" ({finding.title}: {finding.effect}, {finding.p_shown})"
+    side = gap if finding.significant and isinstance(gap, (int, float)) else 0.0
+    words = f"the share of the largest class, {figure(largest)} ({finding.title}: {finding.effect}, {finding.p_shown})"
+    start = f"accuracy {figure(accuracy.value)} is"
+    return settle(
+        (side > 0, "pass", f"{start} above {words}"),
+        (side < 0, "fail", f"{start} below {words}"),
+        (True, "suspect", f"{start} not told apart from {words}"),
+        part="beats",
+        facts=facts,
     )
-    return Outcome(part="beats", verdict="pass" if above else "fail" if below else "suspect", says=words, facts=facts)
 
 
 def _against_majority(model: Assessment) -> Finding:
@@ -183,14 +180,13 @@ def _against_majority(model: Assessment) -> Finding:
 
 @control(
     "CHK-COVERAGE",
-    looks_for="declared strata with too few test rows",
-    clause=TS4213("5.3.2"),
+    clause="5.3.2",
     passes_when="every declared stratum has at least its declared number of rows",
     scope="assessment",
     lacks="strata of the intended use",
 )
 def coverage(q: Inquiry) -> Outcome:
-    """Every declared stratum is covered."""
+    """Looks for declared strata with too few test rows."""
     strata = q.plan.use.strata or ()
     if not strata or q.assessment is None:
         return no_evidence("the plan declares no strata")
@@ -220,35 +216,32 @@ def _rows_of(q: Inquiry, column: str, level: str) -> int:
 
 @control(
     "CHK-OPP",
-    looks_for="declared operating points without counts",
-    clause=TS4213("8"),
+    clause="8",
     passes_when="right and wrong answers are counted at every declared operating point, and at one at least",
     scope="assessment",
     lacks="scores with a threshold",
     of_classes=True,
 )
 def operating_points(q: Inquiry) -> Outcome:
-    """Counts at the operating points."""
+    """Looks for declared operating points without counts."""
     there = [float(one["threshold"]) for one in q.points if one.get("threshold") is not None]
-    lacking = [point for point in q.plan.metrics.operating_points or () if point not in there]
     if not there:
         return no_evidence("there are no scores, so there is no operating point but the labels' own")
-    if lacking:
+    if lacking := [point for point in q.plan.metrics.operating_points or () if point not in there]:
         return Outcome("fail", f"not counted at {listed(lacking)}", facts={"lacking": lacking})
     return Outcome("pass", f"counted at {listed(there)}", facts={"thresholds": there})
 
 
 @control(
     "CHK-THRESH",
-    looks_for="a decision threshold chosen on test data",
-    clause=TS4213("5.3.10"),
+    clause="5.3.10",
     passes_when="the threshold was chosen by rule on data that are no test data; what is best on test only is suspect",
     scope="assessment",
     lacks="a threshold",
     of_classes=True,
 )
 def threshold(q: Inquiry) -> Outcome:
-    """The threshold was not chosen on the test data."""
+    """Looks for a decision threshold chosen on test data."""
     used = next((one for one in q.points if one.get("in_force")), None)
     if used is None:
         return no_evidence("no threshold of a score is in force")
@@ -268,12 +261,11 @@ def threshold(q: Inquiry) -> Outcome:
 
 @control(
     "CHK-KNOWN",
-    looks_for="formulas that do not give the figures the standard prints",
-    clause=TS4213("Annex A"),
+    clause="Annex A",
     passes_when="the worked example of Annex A comes out as printed, computed anew in this run",
 )
 def known_answers(q: Inquiry) -> Outcome:
-    """The worked example of the standard, computed by this very program."""
+    """Looks for formulas that do not give the figures the standard prints."""
     del q
     wrong = _differing()
     said = f"differs from the printed example: {listed(wrong)}" if wrong else "Tables A.2 and A.4 come out as printed"

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
-from assay.assess.controls.evidence import Inquiry
+from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence, settle
 from assay.assess.decide.plan_results import comparison_digest
 from assay.core.errors import PlanError
 from assay.core.text import counted, figure, phrases
-from assay.core.traits import TS4213
 from assay.inference.multiplicity import family_wise_error, holm
 from assay.inference.power import POWER, least_disagreement, rows_for_mcnemar
 
@@ -33,13 +31,12 @@ def _none(q: Inquiry) -> str:
 
 @control(
     "CHK-TEST",
-    looks_for="tests that the values do not admit, and assumptions that the data do not bear out",
-    clause=TS4213("7"),
+    clause="7",
     passes_when="every test is the one the table of tests gives for these values, and no assumption is contradicted",
     of_classes=True,
 )
 def admissible(q: Inquiry) -> Outcome:
-    """The tests are admissible."""
+    """Looks for tests that the values do not admit, and assumptions that the data do not bear out."""
     contests = _held(q)
     if not contests:
         return no_evidence(_none(q))
@@ -58,26 +55,23 @@ def admissible(q: Inquiry) -> Outcome:
         for finding in comparison.findings:
             broken += [f"{finding.test}: {c.assumes} ({c.seen})" for c in finding.checks if c.holds is False]
         made += [finding.test for finding in comparison.findings]
-    verdict: Verdict = "fail" if refused else "suspect" if broken else "declared" if forced else "pass"
-    said = f"{', '.join(dict.fromkeys(made))}: given by the table of tests for these values"
-    if refused:
-        said = f"not admissible: {phrases(refused)}"
-    elif broken:
-        said = f"the data speak against an assumption of {phrases(broken)}"
-    elif forced:
-        said = f"chosen by hand: {phrases(forced)}"
-    return Outcome(verdict, said, facts=facts)
+    return settle(
+        (refused, "fail", f"not admissible: {phrases(refused)}"),
+        (broken, "suspect", f"the data speak against an assumption of {phrases(broken)}"),
+        (forced, "declared", f"chosen by hand: {phrases(forced)}"),
+        (True, "pass", f"{', '.join(dict.fromkeys(made))}: given by the table of tests for these values"),
+        facts=facts,
+    )
 
 
 @control(
     "CHK-MULT",
-    looks_for="several questions answered as if each were the only one",
-    clause=TS4213("7.10"),
+    clause="7.10",
     passes_when="every family of tests is corrected, and the plan does not ask for no correction",
     of_classes=True,
 )
 def families(q: Inquiry) -> Outcome:
-    """Families of tests are corrected."""
+    """Looks for several questions answered as if each were the only one."""
     contests = _held(q)
     if not contests:
         return no_evidence(_none(q))
@@ -90,17 +84,13 @@ def families(q: Inquiry) -> Outcome:
         facts["over the test sets"] = {"questions": len(ps), "p": ps, "p_adjusted": holm(ps), "correction": ["Holm"]}
     several = sum(one["questions"] > 1 for one in facts.values())
     none = q.plan.tests.correction == "none" and several > 0
-    verdict: Verdict = "fail" if none else "suspect" if bare else "pass"
-    said = (
-        "the plan asks for no correction of several questions"
-        if none
-        else f"several questions without a correction: {phrases(bare)}"
-        if bare
-        else f"{counted(several, 'family', 'families')} of questions, each corrected"
-        if several
-        else "one question a test set, nothing to correct"
+    return settle(
+        (none, "fail", "the plan asks for no correction of several questions"),
+        (bare, "suspect", f"several questions without a correction: {phrases(bare)}"),
+        (several, "pass", f"{counted(several, 'family', 'families')} of questions, each corrected"),
+        (True, "pass", "one question a test set, nothing to correct"),
+        facts=facts,
     )
-    return Outcome(verdict, said, facts=facts)
 
 
 def _family(answer: Answer, alpha: float) -> dict[str, Any]:
@@ -129,13 +119,12 @@ def _first(one: Contest) -> Finding | None:
 
 @control(
     "CHK-POWER",
-    looks_for="differences that matter and that these data could not have shown",
-    clause=TS4213("7.1"),
+    clause="7.1",
     passes_when="what could have been shown is told for every test set, and is no larger than the declared difference",
     of_classes=True,
 )
 def power(q: Inquiry) -> Outcome:
-    """What the tests could have shown."""
+    """Looks for differences that matter and that these data could not have shown."""
     contests, wanted = _held(q), q.plan.tests.difference
     if not contests:
         return no_evidence(_none(q))

@@ -8,7 +8,7 @@ where the whole interval lies on the other side. Levels are those of Holm's proc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -27,7 +27,8 @@ from assay.tally.scores.ranked_table import Ranked
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
-    from assay.assess.plan.claim import Claim as Section
+    from assay.assess.plan.fields import Claim as Section
+    from assay.inference.findings import Finding
     from assay.tally.paired.joint_cells import PairedLabels
     from assay.tally.paired.joint_scores import PairedScores
     from assay.tally.paired.per_unit import PerUnit
@@ -96,21 +97,14 @@ class Claim:
 
     def to_json(self) -> dict[str, object]:
         """As in the plan of a Record."""
-        return {
-            "model": self.model,
-            "of": self.of.of,
-            "relation": str(self.relation),
-            "limit": self.limit,
-            "reference": self.reference,
-            "about": self.about,
-            "words": self.words,
-        }
+        content = {field.name: getattr(self, field.name) for field in fields(self)}
+        return content | {"of": self.of.of, "relation": str(self.relation)}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Claim:
         """The inverse of `to_json`."""
-        rest = {name: content[name] for name in ("model", "limit", "reference", "about", "words")}
-        return cls(of=spoken_of(content["of"]), relation=Relation(content["relation"]), **rest)
+        typed = {"of": spoken_of(content["of"]), "relation": Relation(content["relation"])}
+        return cls(**{field.name: content[field.name] for field in fields(cls)} | typed)
 
     @classmethod
     def of_plan(cls, section: Section) -> Claim:
@@ -149,44 +143,45 @@ class Answered:
     answer: Answer
     why: str
     value: float | None
-    gap: Gap | None
-    interval: Interval | None
+    gap: Gap | None = None
+    interval: Interval | None = None
     """Of the value, or of the difference where another model is named."""
-    pairing: str | None
-    reference_value: float | None
+    pairing: str | None = None
+    reference_value: float | None = None
     n: int | str
     by_class: Mapping[str, str]
     beside: Mapping[str, float | None]
     risk: float
     family: int
-    needed: Needed | None
+    needed: Needed | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As in a Record."""
-        gap = self.gap
+        claim = self.claim.to_json()
         return {
             "claim": str(self.claim),
-            "words": self.claim.words,
-            "model": self.claim.model,
+            "words": claim["words"],
+            "model": claim["model"],
             **self.subject.to_json(),
-            "relation": str(self.claim.relation),
-            "limit": self.claim.limit,
-            "reference": self.claim.reference,
-            "about": self.claim.about,
+            **{name: claim[name] for name in ("relation", "limit", "reference", "about")},
             "answer": str(self.answer),
             "why": self.why,
-            "value": None if self.value is None else real_to_json(self.value),
-            "reference_value": None if self.reference_value is None else real_to_json(self.reference_value),
-            "difference": None if gap is None or gap.value is None else real_to_json(gap.value),
+            "value": _real(self.value),
+            "reference_value": _real(self.reference_value),
+            "difference": None if self.gap is None else _real(self.gap.value),
             **ends_to_json(self.interval),
             "pairing": self.pairing,
             "n": self.n,
             "n_by_class": dict(self.by_class),
-            "beside": {name: None if x is None else real_to_json(x) for name, x in self.beside.items()},
+            "beside": {name: _real(value) for name, value in self.beside.items()},
             "risk": self.risk,
             "family": self.family,
             "needed": None if self.needed is None else self.needed.to_json(),
         }
+
+
+def _real(value: float | None) -> object:
+    return None if value is None else real_to_json(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,9 +210,8 @@ class Contenders:
             from assay.inference.tests.auc_beyond_delong import judged_areas
 
             two = self.scores.only(model, other)  # type: ignore[union-attr]
-            effect = judged_areas(two, level).effect
-            if isinstance(effect.value, (int, float)) and effect.interval is not None:
-                return Gap(value=float(effect.value), interval=effect.interval), "paired"
+            if (gap := _gap_of(judged_areas(two, level))) is not None:
+                return gap, "paired"
         return Unpaired(reference=self.models[other]).gap(subject, at), "unpaired"
 
     def _by_units(self, claim: Claim, subject: Subject, at: Assessment) -> Gap | None:
@@ -238,12 +232,15 @@ class Contenders:
         if tally.units <= MANY_UNITS:
             test = weighted_permutation if tally.subject is None else subject_permutation
             ways |= {"draws": wanted.draws, "seed": wanted.seed}
-        if not fits:
-            return None
-        effect = test(tally, **ways).effect
-        if not isinstance(effect.value, (int, float)) or effect.interval is None:
-            return None
-        return Gap(value=float(effect.value), interval=effect.interval)
+        return _gap_of(test(tally, **ways)) if fits else None
+
+
+def _gap_of(finding: Finding) -> Gap | None:
+    """The effect of a test as a difference; None where it has no interval."""
+    effect = finding.effect
+    if not isinstance(effect.value, (int, float)) or effect.interval is None:
+        return None
+    return Gap(value=float(effect.value), interval=effect.interval)
 
 
 def answered(claims: Sequence[Claim], of: Contenders, correction: str = "holm") -> tuple[Answered, ...]:
@@ -258,19 +255,14 @@ def answered(claims: Sequence[Claim], of: Contenders, correction: str = "holm") 
             _contender(claim.reference, claim, of)
     if not asked:
         return ()
-    level, numbered_claims = of.models[asked[0][0].model].settings.wanted.level, list(enumerate(asked))
 
-    def judge(at: float, open_: Sequence[int]) -> dict[int, Answered]:
-        levelled = {name: one.at_level(at) for name, one in of.models.items()}
-        here = replace(of, models=levelled)
-        cases = {
-            place: _Case(claim=one, subject=about, of=here, family=len(asked))
-            for place, (one, about) in numbered_claims
-        }
-        return {place: cases[place].judged() for place in open_}
+    def judge(level: float, open_: Sequence[int]) -> dict[int, Answered]:
+        here = replace(of, models={name: one.at_level(level) for name, one in of.models.items()})
+        return {place: _answer(*asked[place], here, len(asked)) for place in open_}
 
-    found = stepped(range(len(asked)), level, correction, judge, lambda one: one.answer is not Answer.OPEN)
-    return tuple(found[place] for place in range(len(asked)))
+    level = of.models[asked[0][0].model].settings.wanted.level
+    answers = stepped(range(len(asked)), level, correction, judge, lambda one: one.answer is not Answer.OPEN)
+    return tuple(answers[place] for place in range(len(asked)))
 
 
 def _contender(name: str, claim: Claim, of: Contenders) -> Assessment:
@@ -285,77 +277,64 @@ def _contender(name: str, claim: Claim, of: Contenders) -> Assessment:
     return of.models[name]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Case:
-    """One claim at one level."""
+def _answer(claim: Claim, subject: Subject, of: Contenders, family: int) -> Answered:
+    """The answer to one claim at the level of its contenders."""
+    at, content = of.models[claim.model], dict[str, Any]()
+    if claim.reference is None:
+        decision = Judge(at, None, family, claim.criterion(), subject).decided()
+        content = {"answer": BY_VERDICT[decision.verdict], "why": decision.why, "needed": decision.needed}
+        return _answered(claim, subject, at, family, **content, interval=decision.interval)
+    gap, pairing = of.gap(claim, subject, at)
+    if gap.value is None or gap.interval is None:
+        content = {"answer": Answer.OPEN, "why": str(gap.reason), "gap": gap, "pairing": pairing}
+        return _answered(claim, subject, at, family, **content)
+    ends, sign = gap.interval, 1 if subject.measure.better is HIGHER else -1
+    low, high = sorted((sign * ends.low, sign * ends.high))
+    answer, why = _placed(claim, low, high)
+    at_level = f"({ends.low:+.3f} to {ends.high:+.3f} at {100 * ends.level:.4g} %)"
+    return _answered(
+        claim,
+        subject,
+        at,
+        family,
+        answer=answer,
+        why=f"{why}: {pairing} difference {gap.value:+.3f} {at_level}",
+        gap=gap,
+        interval=ends,
+        pairing=pairing,
+        reference_value=subject.of(of.models[claim.reference]).value,
+        needed=_needed(claim, subject, at, (low, sign * gap.value, high), pairing) if answer is Answer.OPEN else None,
+    )
 
-    claim: Claim
-    subject: Subject
-    of: Contenders
-    family: int
 
-    @property
-    def at(self) -> Assessment:
-        """The model it speaks of."""
-        return self.of.models[self.claim.model]
+def _needed(claim: Claim, subject: Subject, at: Assessment, ends: tuple[float, float, float], pairing: str) -> Needed:
+    """Rows that would decide, if the true difference is the one seen, which stands between the ends."""
+    (low, seen, high), rows, margin = ends, subject.rows(at), claim.limit
+    edges = {Relation.EQUIVALENT: (-margin, margin), Relation.BETTER: (margin,)}.get(claim.relation, (-margin,))
+    away = min(abs(seen - edge) for edge in edges)
+    if not away:
+        return Needed(rows=None, now=rows, why="the difference lies at the margin: no number of rows decides that")
+    times = times_the_rows(max(seen - low, high - seen), away, at.settings.wanted.level)
+    where = "" if pairing == "paired" else ", and of the other model as many times more"
+    return feasible(max(rows_up_to(rows * times), rows + 1), rows, f"if the true difference is the one seen{where}")
 
-    @property
-    def sign(self) -> int:
-        """1 where large values are better, else -1."""
-        return 1 if self.subject.measure.better is HIGHER else -1
 
-    def judged(self) -> Answered:
-        """The answer at this level."""
-        if self.claim.reference is None:
-            found = Judge(self.at, None, self.family, self.claim.criterion(), self.subject).decided()
-            return self._made(BY_VERDICT[found.verdict], found.why, found.interval, found.needed)
-        gap, pairing = self.of.gap(self.claim, self.subject, self.at)
-        if gap.value is None or gap.interval is None:
-            return replace(self._made(Answer.OPEN, str(gap.reason), None, None), gap=gap, pairing=pairing)
-        ends = gap.interval
-        low, high = sorted((self.sign * ends.low, self.sign * ends.high))
-        said = (
-            f"{pairing} difference {gap.value:+.3f} ({ends.low:+.3f} to {ends.high:+.3f} at {100 * ends.level:.4g} %)"
-        )
-        answer, why = _placed(self.claim, low, high)
-        needed = self._needed(self.sign * gap.value, low, high, pairing) if answer is Answer.OPEN else None
-        made = self._made(answer, f"{why}: {said}", ends, needed)
-        reference = self.subject.of(self.of.models[self.claim.reference]).value
-        return replace(made, gap=gap, pairing=pairing, reference_value=reference)
-
-    def _needed(self, seen: float, low: float, high: float, pairing: str) -> Needed:
-        """Rows that would decide, if the true difference is the one seen."""
-        rows, margin, relation = self.subject.rows(self.at), self.claim.limit, self.claim.relation
-        edges = {Relation.EQUIVALENT: (-margin, margin), Relation.BETTER: (margin,)}.get(relation, (-margin,))
-        away = min(abs(seen - edge) for edge in edges)
-        if not away:
-            return Needed(rows=None, now=rows, why="the difference lies at the margin: no number of rows decides that")
-        times = times_the_rows(max(seen - low, high - seen), away, self.at.settings.wanted.level)
-        where = "" if pairing == "paired" else ", and of the other model as many times more"
-        return feasible(max(rows_up_to(rows * times), rows + 1), rows, f"if the true difference is the one seen{where}")
-
-    def _made(self, answer: Answer, why: str, interval: Interval | None, needed: Needed | None) -> Answered:
-        at, subject = self.at, self.subject
-        estimate = subject.of(at)
-        rows = at if subject.factor is None else at.by_group[subject.factor][subject.level]  # type: ignore[index]
-        others = COUNTERPARTS.get(subject.measure.name, ())
-        return Answered(
-            claim=self.claim,
-            subject=subject,
-            answer=answer,
-            why=why,
-            value=estimate.value,
-            gap=None,
-            interval=interval,
-            pairing=None,
-            reference_value=None,
-            n=count_to_json(estimate.n),
-            by_class=rows.class_sizes(),
-            beside={name: replace(subject, measure=spoken_of(name).measure).of(at).value for name in others},
-            risk=round((1 - at.settings.wanted.level) / 2, 12),
-            family=self.family,
-            needed=needed,
-        )
+def _answered(claim: Claim, subject: Subject, at: Assessment, family: int, **content: Any) -> Answered:  # noqa: ANN401
+    """An answer with what is told beside each: rows by class, and what the measure says nothing about."""
+    estimate = subject.of(at)
+    rows = at if subject.factor is None else at.by_group[subject.factor][subject.level]  # type: ignore[index]
+    others = COUNTERPARTS.get(subject.measure.name, ())
+    return Answered(
+        claim=claim,
+        subject=subject,
+        value=estimate.value,
+        n=count_to_json(estimate.n),
+        by_class=rows.class_sizes(),
+        beside={name: replace(subject, measure=spoken_of(name).measure).of(at).value for name in others},
+        risk=round((1 - at.settings.wanted.level) / 2, 12),
+        family=family,
+        **content,
+    )
 
 
 def _placed(claim: Claim, low: float, high: float) -> tuple[Answer, str]:

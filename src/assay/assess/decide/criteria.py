@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Acceptance criteria: written as text, parsed once into objects, and spelled back the same way."""
+"""Acceptance criteria: written as text, parsed once into objects, and spelled back the same way.
+
+They speak of a measure, or of gaps between groups: `gap(recall, sex) <= 0.05`, `equalized_odds(sex) <= 0.1`.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,22 @@ import math
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
-from assay.assess.decide.group_criteria import read_group_gap
 from assay.core.errors import PlanError
 from assay.core.registry import Registry
 from assay.core.text import nearest, quoted, visible
-from assay.core.traits import NEITHER
+from assay.core.traits import HIGHER, LOWER, NEITHER, Better
+from assay.core.values import Number, Undefined
+from assay.fairness.fairness_criteria import FOUR_FIFTHS, find_criterion
+from assay.fairness.settings import split_criterion
+from assay.inference.estimates import Estimate, Interval
 from assay.measures import REGISTRY, Measure, parse
+
+if TYPE_CHECKING:
+    from assay.assess.assessment import Assessment
+    from assay.core.values import Amount
+    from assay.fairness.disparity import Disparity
 
 Side: TypeAlias = Literal[">=", ">", "<=", "<"]
 
@@ -101,12 +112,91 @@ class Criterion:
         return {">=": value >= limit, ">": value > limit, "<=": value <= limit, "<": value < limit}[self.side]
 
 
+@dataclass(frozen=True, slots=True)
+class GroupGap:
+    """How far the groups of a factor lie apart, in the place where a criterion has a measure."""
+
+    what: str
+    """`gap(recall)`, `ratio(recall)`, a criterion of fairness, or `four_fifths`."""
+    factor: str
+    family: str = "fairness"
+    base: None = None
+    takes: None = None
+    from_labels: bool = False
+    """It is not computed from one table, nor from labels alone."""
+
+    @property
+    def title(self) -> str:
+        """As it is typed: `gap(recall, sex)`."""
+        name, _, inside = self.what.partition("(")
+        return f"{name}({inside.removesuffix(')')}, {self.factor})" if inside else f"{name}({self.factor})"
+
+    name = title
+
+    @property
+    def better(self) -> Better:
+        """A large ratio of the lowest to the highest group is wanted, and a small gap."""
+        return HIGHER if self.what.startswith(("ratio(", "four_fifths")) else LOWER
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From no gap to any."""
+        return (0.0, 1.0) if self.better is HIGHER else (0.0, math.inf)
+
+    @property
+    def range_shown(self) -> str:
+        """In words."""
+        return "0 to 1" if self.better is HIGHER else "0 or more"
+
+    def disparity(self, assessment: Assessment) -> Disparity:
+        """What is decided about."""
+        return assessment.fairness[self.factor][self.what]
+
+    def estimate(self, assessment: Assessment) -> Estimate:
+        """The same with its interval, which holds for all pairs of groups at once."""
+        disparity = self.disparity(assessment)
+        interval = None
+        if disparity.low is not None and disparity.high is not None:
+            interval = Interval(low=disparity.low, high=disparity.high, level=disparity.level, method=disparity.method)
+        result = (
+            Undefined(reason=disparity.reason) if disparity.value is None else Number(cast("Amount", disparity.value))
+        )
+        return Estimate(
+            measure=self.title, result=result, interval=interval, no_interval=disparity.no_interval or None,
+            n=assessment.counts.rows,
+        )  # fmt: skip
+
+    def not_judged(self, assessment: Assessment) -> str:
+        """The groups that the gap does not speak of; a pass needs all of them."""
+        return "; ".join(map(str, self.disparity(assessment).left_out))
+
+
+def read_group_gap(text: str) -> tuple[GroupGap | None, str]:
+    """The gap at the beginning of a criterion and what follows it; None where it speaks of a measure.
+
+    >>> gap, rest = read_group_gap("gap(lift_at(share=0.1), sex) <= 0.05")
+    >>> gap.title, gap.factor, rest
+    ('gap(lift_at(share=0.1), sex)', 'sex', '<= 0.05')
+    """
+    head = _HEAD.match(text)
+    if head is None or not (head[1] in OPERATORS or find_criterion(head[1])):
+        return None, text
+    name, inside, rest = head[1], head[2], head[3].strip()
+    known = find_criterion(name)
+    what, factor = split_criterion(f"{known.name if known else name}({inside})")
+    if factor is None:
+        return None, text
+    return GroupGap(what, factor), rest or (f">= {FOUR_FIFTHS}" if what == "four_fifths" else "")
+
+
+OPERATORS: Final = ("gap", "ratio", "four_fifths")
+_HEAD: Final = re.compile(r"\s*([A-Za-z_][\w ]*?)\s*\((?=(.*)\)([^()]*)$)", re.DOTALL)
 _VALUE = r'("(?:[^"\\]|\\.)*"|[^\]\}"=]+?)'
 _CLASS = re.compile(rf"\[\s*class\s*=\s*{_VALUE}\s*\]\s*", re.DOTALL)
 _LEVEL = re.compile(rf"\{{\s*{_VALUE}\s*=\s*{_VALUE}\s*\}}\s*", re.DOTALL)
 _MEASURE = re.compile(r"\s*([^\[\]{}<>=()]+?\s*(?:\([^()]*\))?)\s*(?=[\[{<>=≥≤]|non-inferior\b|$)", re.DOTALL)
 _SIDE = re.compile(r"(>=|<=|≥|≤|>|<)\s*(\S+)\s*(.*)$", re.DOTALL)
-_GROUPS = re.compile(r"\s*(gap|ratio|four_fifths)\s*\(")
+_GROUPS = re.compile(rf"\s*({'|'.join(OPERATORS)})\s*\(")
 _BARE = re.compile(r"\s*([A-Za-z][^\[\]{}<>=≥≤]*?)\s*[:,]?\s+([0-9.]+ ?%?)\s*$")
 """A measure and a number with nothing between them that orders them."""
 _MARGIN = re.compile(r"non-inferior\s+margin\s+(\S+)\s*$", re.DOTALL)
@@ -122,49 +212,18 @@ def criterion(text: str, measures: Registry[Measure] = REGISTRY) -> Criterion:
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
         raise _unreadable(str(text)[:LONGEST], "it is empty or too long")
     gap, rest = read_group_gap(text)
-    if gap is not None:
-        measure, label, factor, level = cast("Measure", gap), None, None, None
-    elif _GROUPS.match(text):
+    if gap is None and _GROUPS.match(text):
         raise _unreadable(text, "which group? write gap(MEASURE, GROUP), or CRITERION(GROUP)")
-    else:
-        head = _MEASURE.match(text)
-        if head is None:
-            raise _unreadable(text, "it does not begin with a measure")
-        if not text[head.end() :] and (bare := _BARE.match(text)):
-            sign = "<=" if str(_measure(text, bare[1], measures).better).startswith("lower") else ">="
-            raise _unreadable(
-                text, "between measure and number stands no sign", f'write "{bare[1].strip()} {sign} {bare[2]}"'
-            )
-        measure = _measure(text, head[1], measures)
-        rest, label, factor, level = _parts(text, text[head.end() :])
+    subject = Criterion(measure=cast("Measure", gap))
+    if gap is None:
+        subject, rest = _read_subject(text, measures)
     if gap is None and (match := _MARGIN.match(rest)):
-        return _sound(
-            text,
-            Criterion(
-                measure=measure,
-                label=label,
-                factor=factor,
-                level=level,
-                rule=Rule.NON_INFERIOR,
-                limit=_number(text, match[1]),
-            ),
-        )
+        return _sound(text, replace(subject, rule=Rule.NON_INFERIOR, limit=_number(text, match[1])))
     match = _SIDE.match(rest)
     if match is None:
         raise _unreadable(text, _why_no_side(rest))
     side: Side = {"≥": ">=", "≤": "<="}.get(match[1], match[1])  # type: ignore[assignment]
-    return _sound(
-        text,
-        Criterion(
-            measure=measure,
-            label=label,
-            factor=factor,
-            level=level,
-            rule=_rule(text, match[3]),
-            side=side,
-            limit=_number(text, match[2]),
-        ),
-    )
+    return _sound(text, replace(subject, rule=_rule(text, match[3]), side=side, limit=_number(text, match[2])))
 
 
 def spoken_of(text: str) -> Criterion:
@@ -174,14 +233,26 @@ def spoken_of(text: str) -> Criterion:
     >>> one.measure.name, one.label, one.of
     ('recall', 'cat', 'recall[class=cat]')
     """
-    head = _MEASURE.match(text) if isinstance(text, str) and len(text) <= LONGEST else None
-    if head is None:
+    if not isinstance(text, str) or len(text) > LONGEST:
         raise _unreadable(str(text)[:LONGEST], "it does not begin with a measure")
-    measure = _measure(text, head[1], REGISTRY)
-    rest, label, factor, level = _parts(text, text[head.end() :])
+    subject, rest = _read_subject(text, REGISTRY)
     if rest.strip():
         raise _unreadable(text, f"{quoted(rest.strip())} is neither a class nor a level of a group")
-    return Criterion(measure=measure, label=label, factor=factor, level=level)
+    return subject
+
+
+def _read_subject(text: str, measures: Registry[Measure]) -> tuple[Criterion, str]:
+    """What a text speaks of, as a criterion without a limit, and what stands behind it."""
+    head = _MEASURE.match(text)
+    if head is None:
+        raise _unreadable(text, "it does not begin with a measure")
+    if not text[head.end() :] and (bare := _BARE.match(text)):
+        sign = "<=" if str(_measure(text, bare[1], measures).better).startswith("lower") else ">="
+        fix = f'write "{bare[1].strip()} {sign} {bare[2]}"'
+        raise _unreadable(text, "between measure and number stands no sign", fix)
+    measure = _measure(text, head[1], measures)
+    rest, label, factor, level = _parts(text, text[head.end() :])
+    return Criterion(measure=measure, label=label, factor=factor, level=level), rest
 
 
 def read(given: str | Criterion, measures: Registry[Measure] = REGISTRY) -> Criterion:
@@ -246,47 +317,33 @@ def _number(text: str, given: str) -> float:
 
 
 def _rule(text: str, given: str) -> Rule:
-    name = " ".join(given.split())
+    name = " ".join(given.split()) or str(Rule.ACCEPTANCE)
     known = [str(rule) for rule in Rule if rule is not Rule.NON_INFERIOR]
-    if not name:
-        return Rule.ACCEPTANCE
     if name in known:
         return Rule(name)
-    close = nearest(name, known)
-    raise _unreadable(
-        text, f"{quoted(name)} is not a rule: {', '.join(known)}" + (f'; did you mean "{close}"?' if close else "")
-    )
+    hint = f'; did you mean "{close}"?' if (close := nearest(name, known)) else ""
+    raise _unreadable(text, f"{quoted(name)} is not a rule: {', '.join(known)}{hint}")
 
 
 def _sound(text: str, candidate: Criterion) -> Criterion:
     """Only limits a measure can reach, and margins where one way is better."""
-    low, high = candidate.measure.range
-    if candidate.rule is Rule.NON_INFERIOR:
-        if candidate.measure.better is NEITHER:
-            raise PlanError(
-                "measure-unfit",
-                f"{candidate.measure.name} has no better side, so that nothing is worse by a margin",
-                where=_where(text),
-                fix="state a limit, or choose a measure with a direction",
-            )
-        if not 0 < candidate.limit < high - low:
-            raise PlanError(
-                "value-out-of-domain",
-                f"margin {candidate.limit:g} is not a margin of {candidate.measure.name}",
-                where=_where(text),
-                known=f"above 0, below {high - low:g}",
-                fix="state the largest loss that does not matter, as a positive number",
-            )
-    elif not low <= candidate.limit <= high:
-        inside = candidate.limit / 100 if low <= candidate.limit / 100 <= high else None
-        raise PlanError(
-            "value-out-of-domain",
-            f"{candidate.limit:g} is outside what {candidate.measure.name} can be",
-            where=_where(text),
-            known=candidate.measure.range_shown,
-            fix=f"did you mean {inside:g}?" if inside is not None else "state a limit inside the range",
-        )
-    return candidate
+    measure, limit = candidate.measure, candidate.limit
+    low, high = measure.range
+    relative = candidate.rule is Rule.NON_INFERIOR
+    code, known = "value-out-of-domain", None
+    if relative and measure.better is NEITHER:
+        code = "measure-unfit"
+        what = f"{measure.name} has no better side, so that nothing is worse by a margin"
+        fix = "state a limit, or choose a measure with a direction"
+    elif relative and not 0 < limit < high - low:
+        what, known = f"margin {limit:g} is not a margin of {measure.name}", f"above 0, below {high - low:g}"
+        fix = "state the largest loss that does not matter, as a positive number"
+    elif not relative and not low <= limit <= high:
+        what, known = f"{limit:g} is outside what {measure.name} can be", measure.range_shown
+        fix = f"did you mean {limit / 100:g}?" if low <= limit / 100 <= high else "state a limit inside the range"
+    else:
+        return candidate
+    raise PlanError(code, what, where=_where(text), known=known, fix=fix)
 
 
 def _why_no_side(rest: str) -> str:

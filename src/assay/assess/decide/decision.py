@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.decide.criteria import EVERY, EXIT, Criterion, Rule, Verdict, read
-from assay.assess.decide.group_criteria import GroupGap
+from assay.assess.decide.criteria import EVERY, EXIT, Criterion, GroupGap, Rule, Verdict, read
 from assay.assess.decide.references import Against, Subject
 from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label
@@ -94,32 +93,19 @@ def ends_to_json(interval: Interval | None) -> dict[str, object]:
     return {name: told.get(name) for name in ("low", "high", "level", "interval")}
 
 
-class Decisions(Sequence[Decision]):
-    """Every decision, and what they come to together."""
+class Decisions(tuple[Decision, ...]):
+    """Every decision in the order they were asked for, and what they come to together."""
+
+    __slots__ = ()
 
     def __repr__(self) -> str:
         """The verdict, and how many there are."""
         return f"<Decisions: {self.verdict}, {counted(len(self), 'criterion', 'criteria')}>"
 
-    def __init__(self, found: Iterable[Decision]) -> None:
-        self._found = tuple(found)
-
-    def __getitem__(self, place: Any) -> Any:  # noqa: ANN401  a place or a slice
-        """One of them."""
-        return self._found[place]
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self._found)
-
-    def __iter__(self) -> Iterator[Decision]:
-        """In the order they were asked for."""
-        return iter(self._found)
-
     @property
     def verdict(self) -> Verdict:
         """Fail if one fails, else inconclusive if one is, else pass; nothing passes where nothing was asked."""
-        verdicts = {one.verdict for one in self._found}
+        verdicts = {one.verdict for one in self}
         if Verdict.FAIL in verdicts:
             return Verdict.FAIL
         return Verdict.INCONCLUSIVE if Verdict.INCONCLUSIVE in verdicts or not verdicts else Verdict.PASS
@@ -235,14 +221,8 @@ def _levels(assessment: Assessment, criterion: Criterion) -> Sequence[Label | No
     levels = list(factors[criterion.factor])
     if criterion.level == EVERY:
         return levels
-    return [
-        _own(
-            str(criterion.level),
-            levels,
-            f"group {quoted(criterion.factor)} has no level {quoted(criterion.level)}",
-            criterion,
-        )
-    ]
+    what = f"group {quoted(criterion.factor)} has no level {quoted(criterion.level)}"
+    return [_own(str(criterion.level), levels, what, criterion)]
 
 
 def _own(typed: str, known: Sequence[Label], what: str, criterion: Criterion) -> Label:
@@ -259,9 +239,8 @@ def _by_value(criterion: Criterion, about: Subject, assessment: Assessment) -> D
     estimate = about.of(assessment)
     value, fact = estimate.value, _is_fact(criterion)
     if value is None:
-        return _made(
-            criterion, about, estimate, Verdict.INCONCLUSIVE, f"{criterion.of} is undefined: {estimate.reason}"
-        )
+        why = f"{criterion.of} is undefined: {estimate.reason}"
+        return _made(criterion, about, estimate, Verdict.INCONCLUSIVE, why)
     kept = criterion.keeps(value)
     shown, place = f"{value:,g}" if fact else figure(value), "inside" if kept else "beyond"
     side = f"{shown} is {place} the limit {criterion.side} {criterion.limit:g}"
@@ -304,7 +283,8 @@ class Judge:
             none = f"there is no interval: {self.estimate.no_interval}"
             return self._told(Verdict.INCONCLUSIVE, lost if value is None else none)
         near, far = (ends.low, ends.high) if self.one.higher else (ends.high, ends.low)
-        said = f"{self._ends(ends)} and the limit is {self.one.side} {self.one.limit:g}"
+        place = f"{figure(ends.low)} to {figure(ends.high)} at {100 * ends.level:.4g} %"
+        said = f"{place} and the limit is {self.one.side} {self.one.limit:g}"
         if self.one.keeps(near):
             left = self.one.measure.not_judged(self.at) if isinstance(self.one.measure, GroupGap) else ""
             said += f", but not every group is judged: {left}" if left else ""
@@ -374,9 +354,6 @@ class Judge:
             needed=needed,
             reference=reference,
         )
-
-    def _ends(self, ends: Interval) -> str:
-        return f"{figure(ends.low)} to {figure(ends.high)} at {100 * ends.level:.4g} %"
 
 
 def rows_up_to(count: float) -> int:

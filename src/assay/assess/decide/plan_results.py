@@ -47,11 +47,10 @@ class Standing:
 
     def answers(self, own: Assessment) -> tuple[Answered, ...]:
         """Every claim with its answer."""
-        return answered(self.claims, self._contenders(own), self.correction)
-
-    def _contenders(self, own: Assessment) -> Contenders:
         paired, scores, rows = self._paired
-        return Contenders(models={**self.others, self.model: own}, paired=paired, scores=scores, rows=rows)
+        models = {**self.others, self.model: own}
+        of = Contenders(models=models, paired=paired, scores=scores, rows=rows)
+        return answered(self.claims, of, self.correction)
 
     @cached_property
     def _paired(self) -> tuple[PairedLabels | None, PairedScores | None, PerUnit | None]:
@@ -137,7 +136,7 @@ def restored_standing(record: Mapping[str, Any], own: Assessment) -> Standing:
         claims=tuple(Claim.from_json(one) for one in plan["claims"]["stated"]),
         correction=str(plan["claims"]["correction"]),
         others={
-            name: against_from_json(one, {"name": name}, own).reference  # type: ignore[attr-defined]
+            name: against_from_json(one, {"name": name}, own).reference  # type: ignore[union-attr]
             for name, one in tallies["contenders"].items()
         },
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from assay.assess.decide.group_criteria import GroupGap
+from assay.assess.decide.criteria import GroupGap
 from assay.core.labels import Label
 from assay.core.text import quoted
 from assay.inference.estimates import Interval
@@ -53,26 +53,6 @@ class Subject:
         """As in a Record."""
         slice_ = None if self.factor is None else {self.factor: self.level}
         return {"measure": self.measure.title, "class": self.label, "slice": slice_}
-
-
-class Against(Protocol):
-    """What can say how far a model lies above something else."""
-
-    @property
-    def pairing(self) -> str:
-        """Whether both were counted on the same rows."""
-
-    def gap(self, subject: Subject, new: Assessment) -> Gap:
-        """The value of the new one minus that of the reference, at the level of the new one."""
-
-    def told(self, subject: Subject, new: Assessment) -> dict[str, object]:
-        """The reference's own value, as in a Record."""
-
-    def to_json(self) -> dict[str, object]:
-        """What the comparison can be computed from again."""
-
-    def facts(self) -> dict[str, object]:
-        """What it is called, and which Record it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +171,10 @@ class Paired:
     def facts(self) -> dict[str, object]:
         """The names of both models."""
         return {"name": self.tally.models[1], "pairing": self.pairing}
+
+
+Against: TypeAlias = Unpaired | Paired
+"""What can say how far a model lies above something else."""
 
 
 def against_from_json(content: Mapping[str, Any], facts: Mapping[str, Any], new: Assessment) -> Against:

@@ -8,16 +8,14 @@ import os
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from assay.assess.plan.document import Problem
-from assay.assess.plan.field_types import UNKNOWN
+from assay.assess.plan.document import Path, PlanText, Problem, read_text
+from assay.assess.plan.field_types import UNKNOWN, Section, without_none
 from assay.assess.plan.fields import Plan
-from assay.assess.plan.line_numbers import Path
 from assay.assess.plan.rules import broken
-from assay.assess.plan.syntax import PlanText, read_text
 from assay.core.errors import PlanError
 from assay.core.text import counted, nearest, quoted, visible
 from assay.tally.base import digest
@@ -143,25 +141,14 @@ def keys_at(path: Path) -> list[str] | None:
     >>> keys_at(("purpose",)), keys_at(("models", "A"))[0]
     (['stage', 'aims', 'estimand'], 'kind')
     """
-    node = plan_schema()
+    node: Any = Plan
     for part in path:
-        node = _resolved(node)
-        if isinstance(part, int):
-            node = node.get("items", {})
-        else:
-            others = [*node.get("patternProperties", {}).values(), node.get("additionalProperties")]
-            node = node.get("properties", {}).get(part) or next((one for one in others if one), {})
-    node = _resolved(node)
-    return list(node["properties"]) if "properties" in node else None
-
-
-def _resolved(node: Any) -> dict[str, Any]:  # noqa: ANN401  a part of a schema
-    while isinstance(node, dict) and ("$ref" in node or "anyOf" in node):
-        if "$ref" in node:
-            node = plan_schema()["$defs"][str(node["$ref"]).rpartition("/")[2]]
-        else:
-            node = next((one for one in node["anyOf"] if one.get("type") != "null"), {})
-    return node if isinstance(node, dict) else {}
+        if isinstance(node, type) and issubclass(node, Section):
+            field = node.model_fields.get(str(part))
+            node = None if field is None else without_none(field.annotation)
+        else:  # an item of a list, or what stands under a name
+            node = without_none((get_args(node) or (None,))[-1])
+    return list(node.model_fields) if isinstance(node, type) and issubclass(node, Section) else None
 
 
 def _translated(error: ValidationError, document: dict[str, Any]) -> list[Problem]:
@@ -171,38 +158,25 @@ def _translated(error: ValidationError, document: dict[str, Any]) -> list[Proble
         kind, given = str(detail["type"]), detail.get("input")
         context = detail.get("ctx") or {}
         if kind == "extra_forbidden":
-            known = keys_at(path[:-1]) or []
-            out.append(_unknown_key(path, known))
+            word = str(path[-1])
+            out.append(
+                _misspelled(path, f"there is no key {quoted(word)} here", word, keys_at(path[:-1]) or [], "remove it")
+            )
         elif kind == "literal_error":
             choices = _choices(str(context.get("expected", "")))
-            close = nearest(str(given), choices)
-            out.append(
-                Problem(
-                    path,
-                    f"{quoted(given)} is not a choice",
-                    f'did you mean "{close}"?' if close else None,
-                    known=", ".join(choices),
-                )
-            )
+            out.append(_misspelled(path, f"{quoted(given)} is not a choice", str(given), choices))
         elif kind == "string_pattern_mismatch" and "[key]" in detail["loc"]:
             out.append(Problem(path, "a name has letters, digits, - _ . and at most 64 characters", "rename it"))
         elif kind == "missing":
-            wanted = (*path, *detail["loc"][len(path) :])
-            out.append(Problem(wanted, "is missing", "add it"))
+            out.append(Problem((*path, *detail["loc"][len(path) :]), "is missing", "add it"))
         else:
             out.append(Problem(path, f"{_said(kind, context, str(detail['msg']))}, not {_shown(given)}"))
     return out
 
 
-def _unknown_key(path: Path, known: list[str]) -> Problem:
-    word = str(path[-1])
+def _misspelled(path: Path, what: str, word: str, known: list[str], fix: str | None = None) -> Problem:
     close = nearest(word, known)
-    return Problem(
-        path,
-        f"there is no key {quoted(word)} here",
-        f'did you mean "{close}"?' if close else "remove it",
-        known=", ".join(known),
-    )
+    return Problem(path, what, f'did you mean "{close}"?' if close else fix, known=", ".join(known))
 
 
 _KINDS = {

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from assay.assess.plan.document import Problem, items, table, tables, unknown
-from assay.assess.plan.line_numbers import Path
+from assay.assess.plan.document import Path, Problem, items, table, tables, unknown
 from assay.core.errors import AssayError
 from assay.core.text import quoted
 from assay.core.traits import NEITHER

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, ClassVar, Final
+from types import UnionType
+from typing import Annotated, Any, ClassVar, Final, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
@@ -44,6 +45,12 @@ def spelled(*names: str) -> BeforeValidator:
 def says(text: str, example: object = None, default: object = None) -> Any:  # noqa: ANN401  what pydantic returns
     """A field that may be left out: what it says, and an example for the template."""
     return Field(default=default, description=text, examples=None if example is None else [example])
+
+
+def without_none(annotation: object) -> object:
+    """The type of a field that may be left out, where there is one."""
+    kept = [one for one in get_args(annotation) if one is not type(None)]
+    return kept[0] if get_origin(annotation) in (Union, UnionType) and len(kept) == 1 else annotation
 
 
 class Section(BaseModel):

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from assay.assess.conformity.clauses import Row
 from assay.assess.plan.checked_plan import LoadedPlan, stated
-from assay.assess.plan.document import ROLES
+from assay.assess.plan.document import table
 from assay.assess.plan.fields import Plan
 
 FAMILIES: Final = ("acquisition", "preprocessing", "person", "environment")
@@ -122,33 +121,22 @@ def channel_columns(plan: Plan) -> dict[str, str]:
 def _one(plan: LoadedPlan, path: str) -> Answer:
     if "@validation" in path and plan.plan.tuning.scheme == "none":
         return Answer(path=path, given=("tuning.scheme",), lacking=())
+    places: list[tuple[str, ...]] = [()]
+    for part in path.split("."):
+        places = [(*place, name) for place in places for name in _names(plan, place, part)]
     given: list[str] = []
     lacking: list[str] = []
-    for place, value in _places(plan, plan.document, path.split("."), ()):
-        nothing_done = place[-1] == "preprocessing" and value == []  # elsewhere an empty list says nothing
-        (given if stated(value) or nothing_done else lacking).append(".".join(place))
+    for *above, last in places:
+        value = table(plan.document, *above).get(last)
+        nothing_done = last == "preprocessing" and value == []  # elsewhere an empty list says nothing
+        (given if stated(value) or nothing_done else lacking).append(".".join((*above, last)))
     return Answer(path=path, given=tuple(given), lacking=tuple(lacking))
 
 
-def _places(
-    plan: LoadedPlan,
-    node: Any,  # noqa: ANN401  plain values
-    parts: list[str],
-    before: tuple[str, ...],
-) -> Iterator[tuple[tuple[str, ...], Any]]:
-    if not parts:
-        yield before, node
-        return
-    head, *rest = parts
-    table = node if isinstance(node, dict) else {}
-    if head == "*":
-        models = before == ("models",)
-        names = [name for name, one in table.items() if not models or one.get("kind", "model") == "model"]
-    elif head.startswith("@") and head[1:] in ROLES:
-        names = list(splits_of(plan, head[1:]))
-    else:
-        names = [head]
-    if not names:
-        yield (*before, head, *rest), None
-    for name in names:
-        yield from _places(plan, table.get(name), rest, (*before, name))
+def _names(plan: LoadedPlan, place: tuple[str, ...], part: str) -> list[str]:
+    """What a part of a path means: `@ROLE` the splits of the role, `*` every entry; itself where there are none."""
+    names = list(splits_of(plan, part[1:])) if part.startswith("@") else []
+    if part == "*":
+        entries = table(plan.document, *place).items()
+        names = [name for name, entry in entries if place != ("models",) or entry.get("kind", "model") == "model"]
+    return names or [part]

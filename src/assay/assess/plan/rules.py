@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.conformity.clauses import may_lack, profiles, row_ids
 from assay.assess.plan.claim_rules import promised
-from assay.assess.plan.document import ROLES, Problem, items, table, tables, unknown
-from assay.assess.plan.line_numbers import Path
+from assay.assess.plan.document import ROLES, Path, Problem, items, places, table, tables, unknown
 from assay.conduct.artefact_worker import EXTENSIONS
 from assay.core.errors import AssayError
 from assay.core.task import find_task, task_names
@@ -26,8 +26,19 @@ if TYPE_CHECKING:
 KINDS: Final = ("binary", "multiclass")
 """Kinds of classification, which have sections of their own."""
 
-NAMED: Final = (("population", "sample"), ("metrics", "against"), ("ground_truth", "annotations"), ("tests", "values"))
-"""Fields that name a file beside the plan."""
+FILES: Final = (
+    *("data.*.path", "models.*.predictions", "models.*.artefact", "models.*.folds", "models.*.latencies"),
+    *("tuning.ledger", "tuning.folds", "population.sample", "metrics.against", "ground_truth.annotations"),
+    "tests.values",
+)
+"""Fields that name a file, or several, beside the plan."""
+MEASURES: Final = (
+    *("metrics.measures.*", "metrics.accept.*", "metrics.primary", "metrics.reasons.@", "metrics.averaging_basis.@"),
+    "models.*.results.@",
+)
+"""Fields that name a measure."""
+SPLITS: Final = ("tuning.data", "models.*.trained_on", "models.*.threshold_from", "models.*.preprocessing.*.fitted_on")
+"""Fields that name a data set."""
 SCORED: Final = ("threshold", "threshold_rule", "scores", "missing_score", "renormalise")
 """What a model can state only of scores."""
 APART: Final = (
@@ -42,9 +53,9 @@ NEEDED: Final = (
 )  # fmt: skip
 """Sections with a key that says nothing without another."""
 TUNED: Final = (
-    (("tuning", "data"), "choices were made on test data",
+    ("tuning.data", "choices were made on test data",
      "name the split they were made on; the standard allows none of the test data here (5.3.10)"),
-    (("models", "*", "threshold_from"), "the threshold is chosen on test data", "name a validation split"),
+    ("models.*.threshold_from", "the threshold is chosen on test data", "name a validation split"),
 )  # fmt: skip
 """Keys that name the split on which something was chosen."""
 SUM_TOLERANCE: Final = 1e-6
@@ -53,51 +64,48 @@ SUM_TOLERANCE: Final = 1e-6
 
 def broken(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
     """Every rule that a document breaks."""
-    for rule in (_splits, _shares, _roles, _classes, _task_type, _measures, _costs, _tests, _contradictions, _choices,
-                 _names, _lacking, _command):  # fmt: skip
+    for rule in (_names, _splits, _shares, _roles, _classes, _task_type, _measures, _costs, _tests, _contradictions,
+                 _choices, _lacking, _command):  # fmt: skip
         yield from rule(document)
     yield from promised(document)
     yield from _files(document, folder)
 
 
+def _names(document: Mapping[str, Any]) -> Iterator[Problem]:
+    """Names of what the plan, or a catalogue, does not have."""
+    splits, models = table(document, "data"), table(document, "models")
+    classes = [str(label) for _, label in places(document, "task.classes.*")]
+    features = [name for _, name in places(document, "columns.features.*") if isinstance(name, str)]
+    references: tuple[tuple[str, Iterable[str], tuple[str, ...]], ...] = (
+        ("there is no split", splits, SPLITS),
+        ("there is no class", classes, ("population.classes.@",) if classes else ()),
+        ("there is no requirement row", row_ids(), ("justifications.@",)),
+        ("there is no model", models, ("tuning.trials.@",)),
+        ("there is no profile", profiles(), ("plan.profile",)),
+        ("no feature is called", features, ("columns.texts.*", *(("features.@",) if features else ()))),
+    )
+    for what, known, patterns in references:
+        for path, name in places(document, *patterns):
+            if isinstance(name, str) and name not in known and (path[-1], name) != ("fitted_on", "none"):
+                yield unknown(path, what, name, known)
+
+
 def _splits(document: Mapping[str, Any]) -> Iterator[Problem]:
-    splits = table(document, "data")
-    named: list[tuple[Path, object]] = [(("tuning", "data"), table(document, "tuning").get("data"))]
-    for model, one in tables(document, "models"):
-        named += [(("models", model, key), one.get(key)) for key in ("trained_on", "threshold_from")]
-        for i, step in enumerate(items(one.get("preprocessing"))):
-            if isinstance(step, dict) and step.get("fitted_on") != "none":
-                named.append((("models", model, "preprocessing", i, "fitted_on"), step.get("fitted_on")))
-    for path, name in named:
-        if isinstance(name, str) and name not in splits:
-            yield unknown(path, "there is no split", name, splits)
     for name, split in tables(document, "data"):
         if name not in ROLES and "role" not in split:
-            yield Problem(
-                ("data", name),
-                "the role of this split is not stated",
-                f'add role = "test" to [data.{name}]',
-                known=", ".join(ROLES),
-            )
+            fix = f'add role = "test" to [data.{name}]'
+            yield Problem(("data", name), "the role of this split is not stated", fix, known=", ".join(ROLES))
         elif name in ROLES and split.get("role", name) != name:
-            yield Problem(
-                ("data", name, "role"),
-                f"a split called {quoted(name)} has the role {quoted(split['role'])}",
-                "rename the split, or leave the role out",
-            )
+            what = f"a split called {quoted(name)} has the role {quoted(split['role'])}"
+            yield Problem(("data", name, "role"), what, "rename the split, or leave the role out")
 
 
 def _shares(document: Mapping[str, Any]) -> Iterator[Problem]:
-    shares = table(document, "population", "classes")
-    yield from _whole(("population", "classes"), shares, "class")
+    yield from _whole(("population", "classes"), table(document, "population", "classes"), "class")
     for column, levels in tables(document, "population", "levels"):
         yield from _whole(("population", "levels", column), levels, "level")
     for column, quantiles in tables(document, "population", "quantiles"):
         yield from _rising(("population", "quantiles", column), quantiles)
-    classes = [str(one) for one in items(table(document, "task").get("classes"))]
-    for name in shares if classes else ():
-        if name not in classes:
-            yield unknown(("population", "classes", name), "there is no class", name, classes)
 
 
 def _whole(path: Path, shares: Mapping[str, Any], of: str) -> Iterator[Problem]:
@@ -120,21 +128,15 @@ def _rising(path: Path, quantiles: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _roles(document: Mapping[str, Any]) -> Iterator[Problem]:
+    several = ("features", "subject", "texts", "picture")  # one sample a subject: its id may serve as both
+    parts = [(str(path[-1]), path, column) for path, column in places(document, "columns.*") if path[-1] not in several]
+    parts += [
+        ("predicted", path, column)
+        for path, column in places(document, "models.*.predicted")
+        if "predictions" not in table(document, "models", str(path[1])) and not table(document, "run")
+    ]  # in files of their own
+    parts += [("feature", path, column) for path, column in places(document, "columns.features.*")]
     taken: dict[str, tuple[str, Path]] = {}
-    parts: list[tuple[str, Path, object]] = [
-        (role, ("columns", role), column)
-        for role, column in table(document, "columns").items()
-        if role not in ("features", "subject", "texts", "picture")  # one sample a subject: its id may serve as both
-    ]
-    parts += [
-        ("predicted", ("models", name, "predicted"), one["predicted"])
-        for name, one in tables(document, "models")
-        if "predicted" in one and "predictions" not in one and not table(document, "run")  # in files of their own
-    ]
-    parts += [
-        ("feature", ("columns", "features", i), column)
-        for i, column in enumerate(items(table(document, "columns").get("features")))
-    ]
     for role, path, column in parts:
         if not isinstance(column, str):
             continue
@@ -189,17 +191,7 @@ def _measures(document: Mapping[str, Any]) -> Iterator[Problem]:
     from assay.tasks.task_settings import choose_measures
 
     registry = _registry_of(document)
-    metrics = table(document, "metrics")
-    named: list[tuple[Path, object]] = [
-        (("metrics", "measures", i), entry) for i, entry in enumerate(items(metrics.get("measures")))
-    ]
-    named += [(("metrics", "accept", i), entry) for i, entry in enumerate(items(metrics.get("accept")))]
-    named.append((("metrics", "primary"), metrics.get("primary")))
-    for key in ("reasons", "averaging_basis"):
-        named += [(("metrics", key, name), name) for name in table(metrics, key)]
-    for model, entry in tables(document, "models"):
-        named += [(("models", model, "results", name), name) for name in table(entry, "results")]
-    for path, name in named:
+    for path, name in places(document, *MEASURES):
         if not isinstance(name, str):
             continue
         try:
@@ -236,68 +228,36 @@ def _tests(document: Mapping[str, Any]) -> Iterator[Problem]:
     from assay.inference.tests_catalogue import every_test
 
     known = sorted({word for one in every_test() for word in (one.name, one.family, *one.also) if word})
-    for i, name in enumerate(items(table(document, "tests").get("chosen"))):
+    for path, name in places(document, "tests.chosen.*"):
         if isinstance(name, str) and name not in known:
-            close = nearest(name, known)
-            yield Problem(
-                ("tests", "chosen", i),
-                f"there is no test {quoted(name)}",
-                f'did you mean "{visible(close)}"?' if close else None,
-                known="`assay tests` lists them",
-            )
+            problem = unknown(path, "there is no test", name, known)
+            yield replace(problem, known="`assay tests` lists them")
 
 
 def _contradictions(document: Mapping[str, Any]) -> Iterator[Problem]:
     """Keys that contradict each other, and keys that need another."""
     for section, first, other in APART:
-        for path, part in _parts(document, section):
-            if all(part.get(key) not in (None, {}, []) for key in (first, other)):
+        for path, part in places(document, section):
+            if isinstance(part, dict) and all(part.get(key) not in (None, {}, []) for key in (first, other)):
                 yield Problem((*path, other), f'"{first}" and "{other}" contradict each other', "keep one of them")
     for section, there, lacking in NEEDED:
-        for path, part in _parts(document, section):
-            if there in part and lacking not in part:
+        for path, part in places(document, section):
+            if isinstance(part, dict) and there in part and lacking not in part:
                 yield Problem((*path, there), f'"{there}" needs "{lacking}" beside it', f"state {lacking}")
 
 
 def _choices(document: Mapping[str, Any]) -> Iterator[Problem]:
     """Choices that were made on test data, and rows that nothing matches."""
-    for (*path, key), what, fix in TUNED:
-        for place, part in _parts(document, ".".join(path)):
-            chosen = part.get(key)
+    for pattern, what, fix in TUNED:
+        for path, chosen in places(document, pattern):
             split = table(document, "data").get(chosen) if isinstance(chosen, str) else None
             if isinstance(split, dict) and split.get("role", chosen) == "test":
-                yield Problem((*place, key), what, fix)
-    for name, model in tables(document, "models"):
-        if model.get("joined") is True and "predictions" not in model:
-            yield Problem(("models", name, "joined"), "nothing is joined without a file of its predictions")
-        elif model.get("joined") is True and "id" not in table(document, "columns"):
-            yield Problem(("models", name, "joined"), "rows are joined by columns.id, which is not stated")
-
-
-def _parts(document: Mapping[str, Any], section: str) -> list[tuple[Path, dict[str, Any]]]:
-    """The table of a section with its path; of a section of names, written with a star, every table in it."""
-    name, star, _ = section.partition(".*")
-    return [((name, key), part) for key, part in tables(document, name)] if star else [((name,), table(document, name))]
-
-
-def _names(document: Mapping[str, Any]) -> Iterator[Problem]:
-    for name in table(document, "justifications"):
-        if name not in row_ids():
-            yield unknown(("justifications", name), "there is no requirement row", name, row_ids())
-    models = table(document, "models")
-    for name in table(document, "tuning", "trials"):
-        if name not in models:
-            yield unknown(("tuning", "trials", name), "there is no model", name, models)
-    profile = table(document, "plan").get("profile")
-    if isinstance(profile, str) and profile not in profiles():
-        yield unknown(("plan", "profile"), "there is no profile", profile, profiles())
-    columns = [one for one in items(table(document, "columns").get("features")) if isinstance(one, str)]
-    for i, name in enumerate(items(table(document, "columns").get("texts"))):
-        if isinstance(name, str) and name not in columns:
-            yield unknown(("columns", "texts", i), "no feature is called", name, columns)
-    for name in table(document, "features") if columns else ():
-        if name not in columns:
-            yield unknown(("features", name), "no feature is called", name, columns)
+                yield Problem(path, what, fix)
+    for path, joined in places(document, "models.*.joined"):
+        if joined is True and "predictions" not in table(document, "models", str(path[1])):
+            yield Problem(path, "nothing is joined without a file of its predictions")
+        elif joined is True and "id" not in table(document, "columns"):
+            yield Problem(path, "rows are joined by columns.id, which is not stated")
 
 
 def _lacking(document: Mapping[str, Any]) -> Iterator[Problem]:
@@ -334,16 +294,10 @@ def _command(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _files(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
-    named: list[tuple[Path, object]] = [(("data", n, "path"), one.get("path")) for n, one in tables(document, "data")]
-    for name, one in tables(document, "models"):
-        named += [(("models", name, key), one.get(key)) for key in ("predictions", "artefact", "folds", "latencies")]
-    named += [(("tuning", key), table(document, "tuning").get(key)) for key in ("ledger", "folds")]
-    named += [((section, key), table(document, section).get(key)) for section, key in NAMED]
-    for path, given in named:
+    for path, given in places(document, *FILES):
         for i, place in enumerate(items(given) or [given]):
-            where = (*path, i) if isinstance(given, list) else path
             if isinstance(place, str):
-                yield from _file(where, place, folder)
+                yield from _file((*path, i) if isinstance(given, list) else path, place, folder)
 
 
 def _file(path: Path, place: str, folder: FilePath) -> Iterator[Problem]:

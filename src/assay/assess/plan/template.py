@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import json
-import types
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
-from assay.assess.plan.field_types import Section
+from assay.assess.plan.field_types import Section, without_none
 from assay.assess.plan.fields import Identity, Plan
 
 if TYPE_CHECKING:
@@ -92,43 +91,29 @@ def template(filled: Mapping[str, Any]) -> str:
     """The plan as TOML: what is filled in, and the rest as comments with examples."""
     lines = [*HEAD, "", 'assay = "1"']
     for name, field in Plan.model_fields.items():
-        if name == "assay":
-            continue
-        section = section_of(field.annotation)
-        given = filled.get(name, {})
-        if get_origin(field.annotation) is dict:
-            lines += _named(name, field, section, given)
-        elif get_origin(field.annotation) is list and section is not None:
-            lines += _listed(name, field, section, given or [])
-        elif section is not None:
-            lines += ["", f"# {'-' * 70} {name}", *_about(section), f"[{name}]", *_fields(section, given)]
+        if name != "assay":
+            lines += ["", f"# {'-' * 70} {name}", *_section(name, field, filled.get(name, {}))]
     return "\n".join(lines) + "\n"
 
 
-def _named(name: str, field: FieldInfo, section: type[Section] | None, given: Mapping[str, Any]) -> list[str]:
-    lines = ["", f"# {'-' * 70} {name}", f"# {field.description}"]
+def _section(name: str, field: FieldInfo, given: Any) -> Iterator[str]:  # noqa: ANN401  a table, or a list of them
+    """What a section is about, and its fields: once, for every name, or for every entry of a list."""
+    section, kind = section_of(field.annotation), get_origin(field.annotation)
+    if kind in (dict, list):
+        yield f"# {field.description}"
     if section is None:
-        return [*lines, f"# [{name}]", '# "R-5.3.13-3" = "No other model exists for this task."']
-    lines += _about(section)
-    for key, one in given.items():
-        lines += [f"[{name}.{toml_key(key)}]", *_fields(section, one), ""]
-    if not given:
-        lines += [f"# [{name}.NAME]", *(line for line in _fields(section, {}) if line)]
-    return lines[:-1] if lines[-1] == "" else lines
-
-
-def _listed(name: str, field: FieldInfo, section: type[Section], given: Iterable[Mapping[str, Any]]) -> list[str]:
-    lines = ["", f"# {'-' * 70} {name}", f"# {field.description}", *_about(section)]
-    for one in given:
-        lines += [f"[[{name}]]", *_fields(section, one), ""]
-    if not given:
-        lines += [f"# [[{name}]]", *_fields(section, {})]
-    return lines[:-1] if lines[-1] == "" else lines
-
-
-def _about(section: type[Section]) -> list[str]:
+        yield from (f"# [{name}]", '# "R-5.3.13-3" = "No other model exists for this task."')
+        return
     said = " ".join((section.__doc__ or "").split())
-    return [f"# {said}" + (f" ({', '.join(section.answers)})" if section.answers else "")]
+    yield f"# {said}" + (f" ({', '.join(section.answers)})" if section.answers else "")
+    parts = [(f"[{name}]", given)]
+    if kind is dict:
+        parts = [(f"[{name}.{toml_key(key)}]", part) for key, part in given.items()] or [(f"# [{name}.NAME]", {})]
+    elif kind is list:
+        parts = [(f"[[{name}]]", part) for part in given] or [(f"# [[{name}]]", {})]
+    for place, (head, part) in enumerate(parts):
+        yield from ["", head] if place else [head]
+        yield from _fields(section, part)
 
 
 def _fields(section: type[Section], given: Mapping[str, Any]) -> Iterator[str]:
@@ -147,7 +132,7 @@ def choices(annotation: object) -> list[str]:
     >>> choices(Plan.model_fields["reading"].annotation.model_fields["missing"].annotation)
     ['error', 'drop']
     """
-    bare = _bare(annotation)
+    bare = without_none(annotation)
     if get_origin(bare) is Literal:
         return [str(one) for one in get_args(bare)]
     return choices(get_args(bare)[0]) if get_origin(bare) is list else []
@@ -161,24 +146,17 @@ def example(field: FieldInfo) -> object:
     if inner is None:
         return "a" * 64 if "hexadecimal" in str(field.description) or "igest" in str(field.description) else "..."
     made = {name: example(one) for name, one in inner.model_fields.items() if one.examples}
-    if get_origin(_bare(field.annotation)) is list:
+    if get_origin(without_none(field.annotation)) is list:
         return [made]
-    return {"name": made} if get_origin(_bare(field.annotation)) is dict else made
+    return {"name": made} if get_origin(without_none(field.annotation)) is dict else made
 
 
 def section_of(annotation: object) -> type[Section] | None:
     """The section that a field holds, itself or within a list or table."""
-    bare = _bare(annotation)
+    bare = without_none(annotation)
     if isinstance(bare, type) and issubclass(bare, BaseModel):
         return bare if issubclass(bare, Section) else None
     for one in get_args(bare)[::-1]:
         if (found := section_of(one)) is not None:
             return found
     return None
-
-
-def _bare(annotation: object) -> object:
-    if get_origin(annotation) in (Union, types.UnionType):
-        kept = [one for one in get_args(annotation) if one is not type(None)]
-        return kept[0] if len(kept) == 1 else annotation
-    return annotation

@@ -70,12 +70,8 @@ def new_key(path: str | os.PathLike[str], passphrase: str | None = None) -> tupl
     private, public = Path(path), Path(f"{os.fspath(path)}.pub")
     for key_path in (private, public):
         if key_path.exists():
-            raise PlanError(
-                "out-exists",
-                f"there is already a file {visible(key_path)}",
-                where=str(key_path),
-                fix="give another --out",
-            )
+            what = f"there is already a file {visible(key_path)}"
+            raise PlanError("out-exists", what, where=str(key_path), fix="give another --out")
     key = ed25519.Ed25519PrivateKey.generate()
     hidden = form.BestAvailableEncryption(passphrase.encode()) if passphrase else form.NoEncryption()
     text = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, hidden)
@@ -144,13 +140,9 @@ def signed_by(
         _demand_subject(statement, Path(record).read_bytes(), place)
         predicate = statement["predicate"] if isinstance(statement.get("predicate"), dict) else {}
         return Signed(keyid=_keyid(public), signed_at=str(predicate.get("signed_at", "")))
-    known = (
-        ", ".join(visible(str(signature.get("keyid", "unnamed")))[:16] for signature in envelope_content["signatures"])
-        or "none"
-    )
-    raise _wrong(
-        place, f"no signature is by this key, or what was signed was changed (key {_keyid(public)[:16]})", known
-    )
+    names = [visible(str(signature.get("keyid", "unnamed")))[:16] for signature in envelope_content["signatures"]]
+    what = f"no signature is by this key, or what was signed was changed (key {_keyid(public)[:16]})"
+    raise _wrong(place, what, ", ".join(names) or "none")
 
 
 def _stated(name: str, content: bytes, record: Record) -> dict[str, Any]:

@@ -12,26 +12,22 @@ from typing import Any, Final
 from assay.assess.compare.comparison import ByChannel
 from assay.assess.decide.plan_results import comparison_digest
 from assay.assess.environment import environment
-from assay.assess.record.consistency_checks import BROKEN, DIGEST, Mismatch, accounted
+from assay.assess.record.consistency_checks import (
+    BROKEN,
+    DIGEST,
+    Mismatch,
+    accounted,
+    check_points,
+    check_value,
+    rounds_scores,
+)
 from assay.assess.record.record import EVIDENCE, Record, content_digest
-from assay.assess.record.rounded_values import check_points, check_value, rounds_scores
 from assay.core.errors import AssayError
 from assay.core.text import visible
 from assay.tally.base import digest
 from assay.tasks.classification.operating_points import CELLS
 
-COPIED: Final = (
-    "assay",
-    "kind",
-    "plan",
-    "environment",
-    "controls",
-    "conformity",
-    "ledger",
-    "notes",
-    "digests",
-    "site",
-)
+COPIED: Final = ("assay", "kind", "plan", "environment", "controls", "conformity", "ledger", "notes", "digests", "site")
 """Parts that come from outside and are not computed from tallies: digests answer for them."""
 KEYED: Final = {
     "estimates": ("model", "measure", "class", "slice"),
@@ -113,10 +109,8 @@ def _recomputed(record: Record, mismatches: list[Mismatch]) -> Verification:
     try:
         again = _rebuilt(record)
     except BROKEN as error:
-        what = error.what if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
-        mismatches.append(
-            Mismatch(path="tallies", stored=None, recomputed=None, why=f"cannot be rebuilt: {visible(what)}")
-        )
+        why = f"cannot be rebuilt: {_said(error)}"
+        mismatches.append(Mismatch(path="tallies", stored=None, recomputed=None, why=why))
         again = {}
     words, digits = _same(record, "build"), DIGITS if _same(record, "python", "packages") else CLOSE
     rounded = bool(again) and rounds_scores(record)

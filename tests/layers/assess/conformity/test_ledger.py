@@ -211,7 +211,7 @@ def test_many_writers_leave_whole_lines_in_one_chain(folder):
     loaded = load_plan(folder / "plan.toml")
     access = registered(loaded, "2026-01-01T00:00:00+00:00")
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda i: looked(loaded, access, [{"model": f"M{i}", "data": "0" * 64}]), range(40)))
+        list(pool.map(lambda i: looked(access, [{"model": f"M{i}", "data": "0" * 64}]), range(40)))
     found = ledger_of(loaded)
     assert len(found.entries) == 41
     assert found.broken == ()

@@ -188,6 +188,14 @@ def test_relabelling_leaves_an_acceptance_criterion_on_its_side(inquiry):
     assert (spread["low"] + spread["high"]) / 2 == pytest.approx(0.99 * 0.85 + 0.01 * 0.15, abs=0.003)
 
 
+def test_a_criterion_about_gaps_between_groups_is_not_relabelled(inquiry):
+    sections = {"metrics": {"accept": ["gap(recall, sex) <= 0.5"]}, "ground_truth": {"error_rate": 0.01}}
+    found = look(
+        "CHK-GT-IMPACT", inquiry(rows_of(300, 40, 15, 45), sections=sections, models={"A": {"predicted": "a"}})
+    )
+    assert found.facts["conclusions"] == {}
+
+
 def test_without_annotations_or_a_declared_rate_nothing_is_shown(inquiry):
     assert look("CHK-GT-IMPACT", inquiry(rows_of(30, 4, 1, 5))).verdict == "no-evidence"
     assert look("CHK-GT-IMPACT", Inquiry(loaded=planned({}))).verdict == "no-evidence"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.assess.plan.checked_plan import load_plan, plan_schema, planned, stated
-from assay.assess.plan.syntax import read_text
+from assay.assess.plan.document import read_text
 from assay.core.errors import PlanError
 
 TEN = """assay = "1"

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.assess.plan.line_numbers import json_spots, toml_spots
+from assay.assess.plan.document import Spots
 from assay.core.errors import PlanError
 
 TOML = '''# a comment with [brackets] and = signs
@@ -30,7 +30,7 @@ z = 'lit'
 
 
 def test_every_toml_key_has_its_line():
-    spots = toml_spots(TOML)
+    spots = Spots(TOML)
     for path, line in {
         ("top",): 2,
         ("section",): 4,
@@ -48,12 +48,12 @@ def test_every_toml_key_has_its_line():
 
 
 def test_a_path_nobody_wrote_has_the_line_of_the_part_above_it():
-    assert toml_spots(TOML).line(("section", "missing", "deeper")) == 4
-    assert toml_spots(TOML).line(("nowhere",)) == 1
+    assert Spots(TOML).line(("section", "missing", "deeper")) == 4
+    assert Spots(TOML).line(("nowhere",)) == 1
 
 
 def test_every_json_key_has_its_line():
-    spots = json_spots('{\n "a": {"b": [1,\n  {"c": "x:y"}]},\n "d": null\n}')
+    spots = Spots('{\n "a": {"b": [1,\n  {"c": "x:y"}]},\n "d": null\n}', "JSON")
     for path, line in {("a",): 2, ("a", "b", 0): 2, ("a", "b", 1, "c"): 3, ("d",): 4}.items():
         assert spots.line(path) == line, path
 
@@ -63,5 +63,5 @@ def test_every_json_key_has_its_line():
 )
 def test_deep_nesting_is_refused_before_a_parser_sees_it(text):
     with pytest.raises(PlanError) as raised:
-        toml_spots(text)
+        Spots(text)
     assert raised.value.code == "plan-too-deep"

@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from assay.assess.controls.control_declaration import Outcome, control, no_evidence
-from assay.assess.controls.evidence import Inquiry
+from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence
 from assay.core.labels import Label
 from assay.core.text import figure
-from assay.core.traits import TS4213
 from assay.inference.intervals.rater_intervals import told
 from assay.measures.rater_coefficients import Weighting, cohen, fleiss, gwet, krippendorff, weights
 from assay.tally.data.split_counts import SplitRows
@@ -29,22 +27,20 @@ WEIGHTINGS: Final[tuple[Weighting, ...]] = ("none", "linear", "quadratic")
 
 @control(
     "CHK-ANNOTATOR",
-    looks_for="annotators who do not agree",
-    clause=TS4213("5.3.9"),
+    clause="5.3.9",
     passes_when="agreement was computed, and no pair lies below the declared minimum",
     lacks="annotators",
     of_classes=True,
 )
 def annotators(q: Inquiry) -> Outcome:
-    """How far annotators agree, pair by pair and all together."""
+    """Looks for annotators who do not agree."""
     names, table = q.plan.ground_truth.annotators or [], q.annotations
     if table is None or len(names) < 2 or not table.has(*names):  # noqa: PLR2004
         return no_evidence("the plan names no annotation table with two annotators")
     least, level = q.plan.ground_truth.minimum_agreement, q.plan.intervals.level
     rows = table.table(*names)
     ranked = None if rows is None else _ranked(q, names, rows)
-    cells = {pair: _both_labelled(table, *pair) for pair in combinations(names, 2)}
-    agreed = {pair: _pair(held) | _weighted(held, ranked, level) for pair, held in cells.items() if held}
+    agreed = {pair: one for pair in combinations(names, 2) if (one := _compare(table, pair, ranked, level))}
     pairs: dict[str, Any] = {f"{a}, {b}": one for (a, b), one in agreed.items()}
     if not pairs:
         return no_evidence("no item was labelled by two annotators")
@@ -54,7 +50,7 @@ def annotators(q: Inquiry) -> Outcome:
     shown = "; ".join(f"{name}: {_agreement(one)}" for name, one in list(pairs.items())[:3])
     if len(names) > 2 and rows is not None:  # noqa: PLR2004  two are a pair
         shown = f"{_shown(facts['together'])}; {shown}"
-    low = _below(agreed, least)
+    low = [] if least is None else list(_below(agreed, least))
     said = f"below the declared minimum: {'; '.join(low)}" if low else shown
     thresholds = {} if least is None else {"minimum_kappa": least}
     inputs = {table.name: table.sha256}
@@ -75,6 +71,12 @@ def _interval(one: dict[str, Any]) -> str:
     return f"{figure(one['low'])} to {figure(one['high'])}" if one["low"] is not None else "no interval"
 
 
+def _compare(table: SplitRows, pair: tuple[str, str], ranked: tuple[Label, ...] | None, level: float) -> dict[str, Any]:
+    """The agreement of two annotators on the items that both labelled; nothing where there are none."""
+    cells = {key: n for key, n in (table.table(*pair) or {}).items() if None not in key}
+    return _pair(cells) | _weighted(cells, ranked, level) if cells else {}
+
+
 def _pair(cells: Cells) -> dict[str, Any]:
     labels = tuple(sorted({label for key in cells for label in key}, key=str))
     n = sum(cells.values())
@@ -86,16 +88,15 @@ def _pair(cells: Cells) -> dict[str, Any]:
         for label in labels
         if first[label] + second[label]
     }
-    kappa = None
+    kappa: dict[str, Any] = dict.fromkeys(("kappa", "low", "high"))
     if len(labels) > 1:
         tally = Confusion.from_cells({(a, b): c for (a, b), c in cells.items()}, labels=labels, rows=n)
-        kappa = View(Classified(confusion=tally, positive=None), Settings())["cohen_kappa"]
+        estimate = View(Classified(confusion=tally, positive=None), Settings())["cohen_kappa"]
+        kappa = {"kappa": estimate.value, "low": estimate.low, "high": estimate.high}
     return {
         "items": n,
         "agreement": agreement,
-        "kappa": None if kappa is None else kappa.value,
-        "low": None if kappa is None else kappa.low,
-        "high": None if kappa is None else kappa.high,
+        **kappa,
         "by_class": by_class,
         "bias_index": max(abs(first[label] - second[label]) for label in labels),
         "largest_share": max((first[label] + second[label]) / 2 for label in labels),
@@ -139,16 +140,11 @@ def _ranked(q: Inquiry, names: list[str], rows: Cells) -> tuple[Label, ...] | No
     return found if set(own.values()) <= set(found) and names else None
 
 
-def _both_labelled(table: SplitRows, a: str, b: str) -> dict[tuple[Any, ...], int]:
-    """How often each pair of labels occurs on items that both annotators labelled."""
-    return {key: n for key, n in (table.table(a, b) or {}).items() if None not in key}
-
-
-def _below(agreed: dict[tuple[str, str], dict[str, Any]], least: float | None) -> list[str]:
+def _below(agreed: Mapping[tuple[str, str], dict[str, Any]], least: float) -> Iterator[str]:
     """Pairs of annotators whose kappa is below the declared minimum."""
-    kappas = {pair: one["kappa"] for pair, one in agreed.items() if one["kappa"] is not None}
-    low = {pair: kappa for pair, kappa in kappas.items() if least is not None and kappa < least}
-    return [f"{a} and {b}: kappa {figure(kappa)}" for (a, b), kappa in low.items()]
+    for (a, b), pair in agreed.items():
+        if pair["kappa"] is not None and pair["kappa"] < least:
+            yield f"{a} and {b}: kappa {figure(pair['kappa'])}"
 
 
 def _agreement(pair: dict[str, Any]) -> str:

@@ -7,20 +7,19 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
+from assay.assess.controls.control_declaration import Inquiry, Outcome, Verdict, control, no_evidence, settle
 from assay.assess.controls.data.association import (
     Association,
-    adjusted,
+    alike,
+    as_declared,
     associated,
     associated_numbers,
+    flag,
     quantile_cells,
-    tests_of,
+    shares_apart,
 )
-from assay.assess.controls.data.distribution_shift import alike, as_declared, shares_apart
-from assay.assess.controls.evidence import Inquiry
 from assay.assess.plan.plan_answers import splits_of
 from assay.core.text import counted, figure, listed, quoted
-from assay.core.traits import TS4213
 from assay.inference.multiplicity import holm
 from assay.inference.tail_probabilities import shown
 from assay.tally.data.feature_counts import described, numbers_by
@@ -28,18 +27,18 @@ from assay.tally.data.split_counts import SplitRows
 
 MEASURED = 20
 """Different numbers from which a channel counts as measured, not as a code."""
+CONFLICT = ("groups", "rows", "least_errors")
 Cells = Mapping[tuple[Any, ...], int]
 
 
 @control(
     "CHK-MANIFEST",
-    looks_for="size, composition, missing values, time span and digests of every data set",
-    clause=TS4213("8"),
+    clause="8",
     passes_when="every split of the plan has a file that was counted, and a stated source",
     parts=("train", "validation", "test"),
 )
 def manifest(q: Inquiry) -> Iterator[Outcome]:
-    """What the data sets hold."""
+    """Looks for size, composition, missing values, time span and digests of every data set."""
     verdicts: list[Verdict] = []
     for role in ("train", "validation", "test"):
         names = list(splits_of(q.loaded, role))
@@ -74,14 +73,13 @@ def _described(q: Inquiry, split: SplitRows) -> dict[str, Any]:
 
 @control(
     "CHK-CLASS-DIST",
-    looks_for="class shares that differ between splits",
-    clause=TS4213("5.3.2"),
+    clause="5.3.2",
     passes_when="no class is missing in a split, and shares do not differ both beyond chance and beyond V or the gap",
     parts=("features",),
     of_classes=True,
 )
 def class_shares(q: Inquiry) -> Iterator[Outcome]:
-    """Splits have similar class shares."""
+    """Looks for class shares that differ between splits."""
     truth = q.plan.columns.truth
     there = {name: one for name, one in q.splits.items() if one.has(truth)}
     if truth is None or len(there) < 2:  # noqa: PLR2004
@@ -94,22 +92,20 @@ def class_shares(q: Inquiry) -> Iterator[Outcome]:
     labels = {label for _, label in cells}
     missing = sorted(f"{label} in {name}" for name in there for label in labels if (name, label) not in cells)
     association, limits = associated(cells), q.plan.checks
-    thresholds = {"alpha": limits.alpha, "cramers_v": limits.association, "share_gap": limits.share_gap}
     inputs = q.digests(*there)
     if association is None:
         yield no_evidence("there is only one class", inputs=inputs)
         return
-    facts = {**association.to_json(association.p), "missing": missing, "tests": [association.test]}
-    apart = association.p < limits.alpha and (
-        association.strength >= limits.association or association.largest_gap >= limits.share_gap
+    gap, strength = association.largest_share_gap, association.cramers_v
+    apart = association.p < limits.alpha and (strength >= limits.association or gap >= limits.share_gap)
+    shares = f"largest gap of a class share {figure(gap)}, V {figure(strength)}, p {shown(association.p)}"
+    yield settle(
+        (missing, "fail", f"classes without rows: {', '.join(missing[:8])}"),
+        (True, "fail" if apart else "pass", shares),
+        facts={**association.to_json(), "missing": missing, "tests": [association.test]},
+        thresholds={"alpha": limits.alpha, "cramers_v": limits.association, "share_gap": limits.share_gap},
+        inputs=inputs,
     )
-    if missing:
-        said = f"classes without rows: {', '.join(missing[:8])}"
-    else:
-        gap, strength = figure(association.largest_gap), figure(association.strength)
-        said = f"largest gap of a class share {gap}, V {strength}, p {shown(association.p)}"
-    verdict: Verdict = "fail" if missing or apart else "pass"
-    yield Outcome(verdict, said, facts=facts, thresholds=thresholds, inputs=inputs)
     yield from _features_of_splits(q)
 
 
@@ -124,14 +120,13 @@ def _features_of_splits(q: Inquiry) -> Iterator[Outcome]:
 
 @control(
     "CHK-POPULATION",
-    looks_for="shares of classes, quantiles and levels of features that depart from the declared population",
-    clause=TS4213("5.3.2"),
+    clause="5.3.2",
     passes_when="in test and training data class shares and features do not depart from it by chance and by size",
     parts=("features",),
     of_classes=True,
 )
 def population(q: Inquiry) -> Iterator[Outcome]:
-    """Class shares against the declared population."""
+    """Looks for shares of classes, quantiles and levels of features that depart from the declared population."""
     shares, truth = q.plan.population.classes, q.plan.columns.truth
     splits = {**q.of_role("test"), **q.of_role("train")}
     parts = list(_features_of_population(q, splits))
@@ -178,47 +173,42 @@ def _features_of_population(q: Inquiry, splits: Mapping[str, SplitRows]) -> Iter
 
 @control(
     "CHK-LABEL-CONFLICT",
-    looks_for="samples alike in every feature that carry different labels",
-    clause=TS4213("5.3.2"),
+    clause="5.3.2",
     passes_when="there are none, in any split",
     lacks="features in columns",
     of_classes=True,
 )
 def label_conflicts(q: Inquiry) -> Outcome:
-    """Like samples carry like labels."""
+    """Looks for samples alike in every feature that carry different labels."""
     features, truth = q.plan.columns.features, q.plan.columns.truth
     there = {name: one for name, one in q.splits.items() if features and one.has(truth, *features)}
     if not features or truth is None or not there:
         return no_evidence("no features are declared, or no split has them")
     conflicts = {name: one.conflicts(features, truth) for name, one in there.items()}
     rows = sum(one.rows for one in conflicts.values())
-    facts = {
-        name: {"groups": one.groups, "rows": one.rows, "least_errors": one.least_errors}
-        for name, one in conflicts.items()
-    }
     least = sum(one.least_errors for one in conflicts.values())
-    said = (
-        f"{counted(rows, 'row')} with equal features and different labels; no model can be right on {least:,} of them"
-        if rows
-        else "rows with equal features carry equal labels"
+    odd = f"{counted(rows, 'row')} with equal features and different labels; no model can be right on"
+    return settle(
+        (rows, "suspect", f"{odd} {least:,} of them"),
+        (True, "pass", "rows with equal features carry equal labels"),
+        facts={name: {key: getattr(one, key) for key in CONFLICT} for name, one in conflicts.items()},
+        inputs=q.digests(*there),
     )
-    return Outcome("suspect" if rows else "pass", said, facts=facts, inputs=q.digests(*there))
 
 
 @control(
     "CHK-CHANNEL",
-    looks_for="channels that tell the class",
-    clause=TS4213("5.3.8"),
+    clause="5.3.8",
     passes_when="in no split a channel goes with the class beyond chance and size, or guesses it better than chance",
     parts=("reported",),
     lacks="channels",
     of_classes=True,
 )
 def channels(q: Inquiry) -> Iterator[Outcome]:
-    """Channels do not tell the class."""
+    """Looks for channels that tell the class."""
     truth, columns = q.plan.columns.truth, q.channels()
-    looked: list[tuple[str, Association, float, float]] = []
-    constant: list[str] = []
+    facts: dict[str, Any] = {}
+    tests, constant = set[str](), list[str]()
     for name, split in q.splits.items():
         for channel, column in columns.items():
             if truth is None or not split.has(truth, column):
@@ -226,31 +216,34 @@ def channels(q: Inquiry) -> Iterator[Outcome]:
             cells, association = _channel(split, column, truth)
             if association is None:
                 constant.append(f"{channel} in {name}")
-            else:
-                looked.append((f"{channel} in {name}", association, *guessed_by(cells)))
+                continue
+            tests.add(association.test)
+            guess = dict(zip(("guess_above_chance", "guess_low"), guessed_by(cells), strict=True))
+            facts[f"{channel} in {name}"] = association.to_json() | guess
     answered = [f for f in ("acquisition", "preprocessing", "person", "environment") if q.says(f"channels.{f}")]
-    if not looked:
+    if not facts:
         if constant or (len(answered) == 4 and not columns):  # noqa: PLR2004
             yield Outcome("declared", "stated: every channel is constant", facts={"constant": constant})
         else:
             yield no_evidence("no channel column is declared, or no split has it")
         yield _reported(q, [])
         return
-    limits, ps = q.plan.checks, adjusted([one[1] for one in looked])
-    facts: dict[str, Any] = {}
-    bad = []
-    for (name, association, excess, low), p in zip(looked, ps, strict=True):
-        strong = p < limits.alpha and (
-            association.strength >= limits.association or (excess >= limits.excess and low > 0)
-        )
-        facts[name] = {**association.to_json(p), "guess_above_chance": excess, "guess_low": low, "flagged": strong}
-        if strong:
-            bad.append(f"{name} (V {figure(association.strength)}, guess {figure(excess)} above chance)")
-    said = f"the class shows in {'; '.join(bad)}" if bad else f"{counted(len(looked), 'table')}, none tells the class"
-    thresholds = {"alpha": limits.alpha, "cramers_v": limits.association, "excess": limits.excess}
-    inputs = q.digests(*q.splits)
-    facts["tests"] = tests_of(looked)
-    yield Outcome("fail" if bad else "pass", said, facts=facts, thresholds=thresholds, inputs=inputs)
+    limits = q.plan.checks
+
+    def large(fact: dict[str, Any]) -> bool:
+        guesses = fact["guess_above_chance"] >= limits.excess and fact["guess_low"] > 0
+        return bool(fact["cramers_v"] >= limits.association or guesses)
+
+    flagged = flag(facts, limits.alpha, large)
+    parts = {name: (figure(facts[name]["cramers_v"]), figure(facts[name]["guess_above_chance"])) for name in flagged}
+    bad = [f"{name} (V {strength}, guess {excess} above chance)" for name, (strength, excess) in parts.items()]
+    yield settle(
+        (bad, "fail", f"the class shows in {'; '.join(bad)}"),
+        (True, "pass", f"{counted(len(facts), 'table')}, none tells the class"),
+        facts={**facts, "tests": sorted(tests)},
+        thresholds={"alpha": limits.alpha, "cramers_v": limits.association, "excess": limits.excess},
+        inputs=q.digests(*q.splits),
+    )
     yield _reported(q, bad)
 
 
@@ -268,12 +261,12 @@ def _reported(q: Inquiry, bad: list[str]) -> Outcome:
     """Whether effects that were found are stated, and none is denied."""
     stated = str(q.plan.channels.known_effects or "")
     denied = stated.strip().casefold().startswith(("none", "no "))
-    if not q.says("channels.known_effects"):
-        return Outcome(part="reported", verdict="no-evidence", says="the plan does not speak of channel effects")
-    if bad and denied:
-        said = f"the plan states {quoted(stated)}; found: {'; '.join(bad)}"
-        return Outcome(part="reported", verdict="fail", says=said)
-    return Outcome(part="reported", verdict="pass", says=f"reported: {quoted(stated)}")
+    return settle(
+        (not q.says("channels.known_effects"), "no-evidence", "the plan does not speak of channel effects"),
+        (bad and denied, "fail", f"the plan states {quoted(stated)}; found: {'; '.join(bad)}"),
+        (True, "pass", f"reported: {quoted(stated)}"),
+        part="reported",
+    )
 
 
 def guessed_by(cells: Cells) -> tuple[float, float]:

@@ -6,12 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
+from assay.assess.controls.control_declaration import Inquiry, Outcome, Verdict, control, no_evidence
 from assay.assess.controls.data.association import associated, quantile_cells
 from assay.assess.controls.data.dataset_contents import guessed_by
-from assay.assess.controls.evidence import Inquiry
 from assay.core.text import counted, figure, phrases
-from assay.core.traits import TS4213
 from assay.core.values import Undefined
 from assay.fairness.feasibility import check_unawareness
 from assay.inference.intervals.auc import area_interval
@@ -20,6 +18,7 @@ from assay.tally.scores.score_tally import Scores
 from assay.tasks.classification.measures.roc import auroc
 
 if TYPE_CHECKING:
+    from assay.assess.plan.fields import Thresholds
     from assay.tally.data.split_counts import SplitRows
 
 LEVEL: Final = 0.95
@@ -34,19 +33,19 @@ REPEATED: Final = 30
 
 @control(
     "CHK-PROXY",
-    looks_for="one feature that alone tells the label, or tells it as well as the model",
-    clause=TS4213("5.3.7"),
+    clause="5.3.7",
     passes_when="no feature reaches the AUROC or V of a stand-in, and none alone guesses as well as the best model",
     lacks="features in columns",
     of_classes=True,
 )
 def proxies(q: Inquiry) -> Outcome:
-    """No feature stands for the label."""
+    """Looks for one feature that alone tells the label, or tells it as well as the model."""
     features, truth, train = q.plan.columns.features or [], q.plan.columns.truth, q.of_role("train")
     there = {name: one for name, one in train.items() if features and one.has(truth, *features)}
     if truth is None or not there:
         return no_evidence("no features are declared, or no training data have them")
-    best = _best(q)
+    values = [model["balanced_accuracy"].value for model in q.assessments.values()]
+    best = max((value for value in values if value is not None), default=None)
     limits = q.plan.checks
     facts: dict[str, Any] = {}
     bad: list[str] = []
@@ -54,11 +53,7 @@ def proxies(q: Inquiry) -> Outcome:
         for feature in features:
             screening = _screened(split, feature, str(truth))
             facts[f"{feature} in {name}"] = screening
-            why = []
-            if screening.get("auroc", 0) >= limits.proxy_auroc:
-                why.append(f"AUROC {_with_interval(screening, 'auroc')}")
-            if screening.get("cramers_v", 0) >= limits.proxy_association:
-                why.append(f"V {_with_interval(screening, 'cramers_v')}")
+            why = _strong(screening, limits)
             if screening.get("pure"):
                 why.append("every value that occurs again has one class")
             if best is not None and screening.get("alone_low", 0) >= best:
@@ -72,13 +67,12 @@ def proxies(q: Inquiry) -> Outcome:
 
 @control(
     "CHK-UNAWARE",
-    looks_for="features that name a group of people, or stand for one",
-    clause=TS4213("5.3.2"),
+    clause="5.3.2",
     passes_when="no feature names a declared group, and none is associated with it as a stand-in would be",
     lacks="groups of people",
 )
 def unaware(q: Inquiry) -> Outcome:
-    """Features held against the groups of people; that a group is not among them shows no fairness."""
+    """Looks for features that name a group of people, or stand for one."""
     features, factors = q.plan.columns.features, q.plan.fairness.groups or []
     if features is None or not factors:
         return no_evidence("no features, or no groups of people, are declared")
@@ -90,10 +84,7 @@ def unaware(q: Inquiry) -> Outcome:
         for name, split in there.items():
             for feature in (one for one in features if one not in (factor, *named)):
                 screening = facts[f"{feature} and {factor} in {name}"] = _screened(split, feature, factor)
-                if screening.get("auroc", 0) >= limits.proxy_auroc:
-                    bad.append(f"{feature} tells {factor} in {name}: AUROC {_with_interval(screening, 'auroc')}")
-                elif screening.get("cramers_v", 0) >= limits.proxy_association:
-                    bad.append(f"{feature} tells {factor} in {name}: V {_with_interval(screening, 'cramers_v')}")
+                bad += [f"{feature} tells {factor} in {name}: {why}" for why in _strong(screening, limits)[:1]]
     strongest = max((max(one.get("auroc", 0) * 2 - 1, one.get("cramers_v", 0)) for one in facts.values()), default=None)
     shown = "no data set has both" if strongest is None else f"strongest association {figure(strongest)}"
     said = phrases(bad) if bad else f"{counted(len(features), 'feature')}, none names or stands for a group; {shown}"
@@ -102,14 +93,12 @@ def unaware(q: Inquiry) -> Outcome:
     return Outcome(verdict, said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
 
 
-def _with_interval(found: dict[str, Any], name: str) -> str:
-    return f"{figure(found[name])} ({figure(found[f'{name}_low'])} to {figure(found[f'{name}_high'])})"
-
-
-def _best(q: Inquiry) -> float | None:
-    """The best balanced accuracy among the models of the plan."""
-    values = [one["balanced_accuracy"].value for one in q.assessments.values()]
-    return max((one for one in values if one is not None), default=None)
+def _strong(screening: dict[str, Any], limits: Thresholds) -> list[str]:
+    """By which measures a feature tells a label as a stand-in for it would."""
+    bounds = {"auroc": ("AUROC", limits.proxy_auroc), "cramers_v": ("V", limits.proxy_association)}
+    strong = {name: symbol for name, (symbol, limit) in bounds.items() if screening.get(name, 0) >= limit}
+    ends = {name: [figure(screening[f"{name}{end}"]) for end in ("", "_low", "_high")] for name in strong}
+    return [f"{strong[name]} {value} ({low} to {high})" for name, (value, low, high) in ends.items()]
 
 
 def _screened(split: SplitRows, feature: str, truth: str) -> dict[str, Any]:
@@ -153,7 +142,7 @@ def _by_levels(split: SplitRows, feature: str, truth: str) -> dict[str, Any]:
     association = associated(cells) if cells else None
     if association is None:
         return {}
-    strength = {"cramers_v": association.strength, "cramers_v_low": association.low, "cramers_v_high": association.high}
+    strength = {name: getattr(association, name) for name in ("cramers_v", "cramers_v_low", "cramers_v_high")}
     return strength | _guess(cells, len({label for _, label in cells}))
 
 

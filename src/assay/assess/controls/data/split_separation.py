@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.assess.controls.control_declaration import Outcome, Verdict, control, no_evidence
-from assay.assess.controls.evidence import Inquiry
+from assay.assess.controls.control_declaration import Inquiry, Outcome, Verdict, control, no_evidence
 from assay.core.text import counted, figure, listed
-from assay.core.traits import TS4213
 from assay.measures import parse
 from assay.tally.census import Census
 from assay.tally.data.feature_counts import described, values_of
@@ -32,13 +30,12 @@ PAIRS: Final = (("test", "train"), ("validation", "train"), ("validation", "test
 
 @control(
     "CHK-OVERLAP",
-    looks_for="samples that two splits share, by id and by content, and near-duplicates",
-    clause=TS4213("5.3.5"),
+    clause="5.3.5",
     passes_when="no id and no feature vector of one split is found in the other",
     parts=("test/train", "validation/train", "validation/test"),
 )
 def overlap(q: Inquiry) -> Iterator[Outcome]:
-    """No sample in two splits."""
+    """Looks for samples that two splits share, by id and by content, and near-duplicates."""
     for mine, other in PAIRS:
         part = f"{mine}/{other}"
         ours, theirs = q.of_role(mine), q.of_role(other)
@@ -112,13 +109,12 @@ def _are(n: int) -> str:
 
 @control(
     "CHK-GROUP",
-    looks_for="subjects that have samples in training and in test",
-    clause=TS4213("5.3.7"),
+    clause="5.3.7",
     passes_when="no subject is in both; without a subject column, somebody states that subjects are distinct",
     lacks="subjects with several samples",
 )
 def groups(q: Inquiry) -> Outcome:
-    """No subject in two splits."""
+    """Looks for subjects that have samples in training and in test."""
     column = q.plan.columns.subject
     train, test = q.of_role("train"), q.of_role("test")
     if column is None:
@@ -151,13 +147,12 @@ def groups(q: Inquiry) -> Outcome:
 
 @control(
     "CHK-TIME",
-    looks_for="training samples that are later than test samples",
-    clause=TS4213("5.2"),
+    clause="5.2",
     passes_when="the last training sample is earlier than the first test sample",
     lacks="a time of the samples",
 )
 def times(q: Inquiry) -> Outcome:
-    """Training comes before test."""
+    """Looks for training samples that are later than test samples."""
     column = q.plan.columns.time
     train, test = q.of_role("train"), q.of_role("test")
     ordered = "out-of-time" in (q.plan.purpose.aims or ())
@@ -182,12 +177,11 @@ def times(q: Inquiry) -> Outcome:
 
 @control(
     "CHK-TESTSET-SAME",
-    looks_for="models that met different test data",
-    clause=TS4213("5.3.5"),
+    clause="5.3.5",
     passes_when="id, true label and weight of every test row are the same for all models",
 )
 def same_test_set(q: Inquiry) -> Outcome:
-    """All models meet the same test data."""
+    """Looks for models that met different test data."""
     if len(q.predictions) < 2:  # noqa: PLR2004
         return no_evidence("fewer than two models have predictions")
     columns = [one for one in (q.plan.columns.id, q.plan.columns.truth, q.plan.columns.weight) if one is not None]
