@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 Tally: TypeAlias = Binary | Multiclass | Priced | Ranked | Scores | Ranks | RowScores
 Formula: TypeAlias = Callable[..., Raw]  # type: ignore[explicit-any]  # formulas differ in their parameters
+Fact: TypeAlias = Any  # type: ignore[explicit-any]  # fields of a measure have any type
 
 # Short names with several meanings: refused, with the candidates (errata E-XS-07, E-TS-07).
 AMBIGUOUS = {
@@ -111,23 +112,23 @@ class Measure:
     """One declared measure: the formula and everything that is true of it."""
 
     name: str
-    symbol: str
-    also: tuple[str, ...]
     says: str
     formula: str
     range: tuple[float, float]
     better: Better
+    family: str
     source: tuple[Source, ...]
     spec: tuple[str, ...]
-    errata: tuple[str, ...]
-    chance: str | None
-    infinite: bool
-    family: str
-    unit: str
-    """What values are counted in, such as s; nothing for plain numbers and for the unit of the rows."""
     takes: type[Tally]
     gives: type[Share | Number]
     function: Formula
+    symbol: str = ""
+    also: tuple[str, ...] = ()
+    errata: tuple[str, ...] = ()
+    chance: str | None = None
+    infinite: bool = False
+    unit: str = ""
+    """What values are counted in, such as s; nothing for plain numbers and for the unit of the rows."""
     average: str | None = None
     base: str | None = None
     only: Task | None = None
@@ -272,26 +273,15 @@ def _bound(end: float) -> str:
 
 def measure(
     *,
-    symbol: str = "",
-    also: tuple[str, ...] = (),
-    says: str,
-    formula: str,
-    range: tuple[float, float],
-    better: Better,
     source: Source | tuple[Source, ...],
     spec: str | tuple[str, ...] = (),
-    errata: tuple[str, ...] = (),
-    chance: str | None = None,
-    infinite: bool = False,
-    family: str,
-    unit: str = "",
-    only: Task | None = None,
     through: Callable[[float, int], float] | None = None,
     use: str = "",
     avoid: str = "",
     elsewhere: tuple[str, ...] = (),
+    **facts: Fact,
 ) -> Callable[[Formula], Measure]:
-    """Declare the measure whose formula the decorated function is."""
+    """Declare the measure whose formula the decorated function is; `facts` are further fields of `Measure`."""
     guidance = {"use": use, "avoid": avoid, "elsewhere": list(elsewhere)} if use or avoid or elsewhere else {}
 
     def declare(function: Formula) -> Measure:
@@ -304,25 +294,14 @@ def measure(
         return registry.add(
             Measure(
                 name=function.__name__,
-                symbol=symbol,
-                also=also,
-                says=says,
-                formula=formula,
-                range=range,
-                better=better,
                 source=source if isinstance(source, tuple) else (source,),
                 spec=_known_ids(function.__name__, spec if isinstance(spec, tuple) else (spec,)),
-                errata=errata,
-                chance=chance,
-                infinite=infinite,
-                family=family,
-                unit=unit,
                 takes=takes,
                 gives=_VALUES[notes["return"]],
                 function=function,
-                only=only,
                 through_accuracy=through,
                 guidance=guidance,
+                **facts,
             )
         )
 
