@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,7 @@ from assay.inference.findings import Check, Effect, Finding, Real, no_number
 from assay.inference.intervals.proportion import clopper_pearson, normal_quantile
 from assay.inference.power import least_normal, least_student
 from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, binomial, normal
+from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.real_values import Exact, Groups, Pairs
 
 if TYPE_CHECKING:
@@ -118,7 +120,7 @@ def sign_test(t: Pairs, *, level: float = 0.95, alternative: Alternative = "two-
 def mann_whitney(t: Groups, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
     from scipy.stats import mannwhitneyu, rankdata
 
-    from assay.inference.tests.delong import area_interval
+    from assay.inference.tests.delong import LEAST, area_effect, areas
     from assay.inference.tests.variance import need_groups
 
     need_groups(t, 2, 2)
@@ -139,9 +141,13 @@ def mann_whitney(t: Groups, *, level: float = 0.95, alternative: Alternative = "
         chance, form = Tail.of(min(float(found.pvalue), 1.0)), "exact"
     else:
         chance, form = normal((u - len(a) * len(b) / 2) / math.sqrt(variance), alternative), "normal, ties corrected"
+    effect = Effect(name=name, value=area, no_interval="it needs two values on each side, at least")
+    if min(len(a), len(b)) >= LEAST:
+        scores = PairedScores(models=("",), positives=a[np.newaxis], negatives=b[np.newaxis])
+        effect = replace(area_effect(areas(scores), 0, level, name), value=area)
     return Finding(
         chance=chance,
-        effect=Effect(name=name, value=area, **area_interval(a[np.newaxis], b[np.newaxis], level)),  # type: ignore[arg-type]
+        effect=effect,
         statistic=u,
         statistic_name="U",
         n=t.n,
