@@ -12,7 +12,7 @@ from assay.assess.controls.data.association import Association, adjusted, associ
 from assay.assess.controls.evidence import Inquiry
 from assay.core.text import counted, figure, listed, phrases
 from assay.core.traits import TS4213
-from assay.inference.data.novelty import outside_by_chance, unseen_by_chance
+from assay.inference.data.two_samples import outside_by_chance, unseen_by_chance
 from assay.inference.multiplicity import holm
 from assay.tally.data.feature_counts import described, missing_by, outside
 
