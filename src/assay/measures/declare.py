@@ -135,7 +135,7 @@ class Measure:
     through_accuracy: Callable[[float, int], float] | None = None
     given: Mapping[str, object] = field(default_factory=dict)
     guidance: Mapping[str, object] = field(default_factory=dict)
-    """What the declaration says on choosing it; `measures/guidance.py` adds what the file of the task says."""
+    """What the declaration says on choosing it; `measures/catalogue.py` adds what the file of the task says."""
 
     def __call__(self, tally: Tally) -> Value:
         """The value on one table: a Share, a Number, or Undefined with its reason.

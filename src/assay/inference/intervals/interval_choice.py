@@ -104,7 +104,7 @@ class Uncertainty:
 
     def overall(self, measure: Measure, result: Value, priced: Priced | None = None) -> Found:
         """The interval of a value of the whole table, or of its rows with what they cost."""
-        from assay.inference.intervals.mean_cost import cost_interval
+        from assay.inference.intervals.bounded_means import cost_interval
 
         no = self._none(measure, result)
         if no or priced is not None:

@@ -147,12 +147,12 @@ def tukey(t: Groups, *, level: float = 0.95) -> tuple[Finding, ...]:
     k, df, within = len(t.values), t.n - len(t.values), squares(t)[1]
     edge = float(studentized_range.ppf(level, k, df)) if df >= 1 and within else 0.0
     findings = []
-    for (a, one), (b, other) in combinations(zip(t.models, t.values, strict=True), 2):
-        gap, n = float(one.mean - other.mean), one.n + other.n
+    for (a, first), (b, second) in combinations(zip(t.models, t.values, strict=True), 2):
+        gap, n = float(first.mean - second.mean), first.n + second.n
         if not edge:
-            findings.append(_flat(n, "difference of two means", equal=one.mean == other.mean).said(models=(a, b)))
+            findings.append(_flat(n, "difference of two means", equal=first.mean == second.mean).said(models=(a, b)))
             continue
-        error = math.sqrt(float(within) / df / 2 * (1 / one.n + 1 / other.n))
+        error = math.sqrt(float(within) / df / 2 * (1 / first.n + 1 / second.n))
         findings.append(
             Finding(
                 chance=studentised_range(abs(gap) / error, k, df),

@@ -137,7 +137,7 @@ def area_finding(
     **parts: Any,  # noqa: ANN401  parts of a finding
 ) -> Finding:
     """A finding on some of the areas, with what is told of all such."""
-    told = {
+    common = {
         "statistic_name": "z",
         "about": "auroc",
         "models": tuple(roc_areas.models[i] for i in which),
@@ -146,7 +146,7 @@ def area_finding(
         "more": tuple(area_effect(roc_areas, i, level) for i in which),
         "notes": (*notes, *roc_areas.notes, *prevalence_told(roc_areas)),
     }
-    return Finding(**{**told, **parts})
+    return Finding(**{**common, **parts})
 
 
 def many(roc_areas: Areas, level: float) -> Finding:
