@@ -13,7 +13,6 @@ from assay.core.text import counted
 from assay.core.traits import EXTENSION, RAINIO, TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.estimates import Interval
 from assay.inference.findings import Check, Effect, Finding, Real
 from assay.inference.intervals.proportion import clopper_pearson, normal_quantile, outermost, recovered, wilson
 from assay.inference.power import least_chi_squared, least_disagreement
@@ -68,10 +67,7 @@ def mcnemar_midp(t: Outcomes, *, level: float = 0.95) -> Finding:
     errata=("E-RAI-03", "E-XS-02"),
 )
 def mcnemar_continuity(t: Outcomes, *, level: float = 0.95) -> Finding:
-    if not t.disagree:
-        return _finding(t, CERTAIN, NO_DISPUTE, "chi-squared", level=level, df=(1,))
-    value = max(abs(t.only_a - t.only_b) - 1, 0) ** 2 / t.disagree
-    return _finding(t, chi_squared(value, 1), value, "chi-squared", level=level, df=(1,))
+    return _chi_squared(t, max(abs(t.only_a - t.only_b) - 1, 0), level)
 
 
 @_mcnemar(
@@ -80,9 +76,13 @@ def mcnemar_continuity(t: Outcomes, *, level: float = 0.95) -> Finding:
     errata=("E-RAI-03",),
 )
 def mcnemar_plain(t: Outcomes, *, level: float = 0.95) -> Finding:
+    return _chi_squared(t, t.only_a - t.only_b, level)
+
+
+def _chi_squared(t: Outcomes, gap: int, level: float) -> Finding:
     if not t.disagree:
         return _finding(t, CERTAIN, NO_DISPUTE, "chi-squared", level=level, df=(1,))
-    value = (t.only_a - t.only_b) ** 2 / t.disagree
+    value = gap**2 / t.disagree
     return _finding(t, chi_squared(value, 1), value, "chi-squared", level=level, df=(1,))
 
 
@@ -181,15 +181,11 @@ def newcombe(t: Outcomes, level: float) -> tuple[float, float]:
 
 def difference(t: Outcomes, level: float) -> Effect:
     """The share A gets right minus the share B gets right, with Newcombe's interval."""
+    name = f"{t.about}, {t.models[0]} minus {t.models[1]}"
     if not t.n:
-        return Effect(name=f"{t.about}, {t.models[0]} minus {t.models[1]}", value=NO_ROWS, share=True)
-    low, high = newcombe(t, level)
-    return Effect(
-        name=f"{t.about}, {t.models[0]} minus {t.models[1]}",
-        value=(t.only_a - t.only_b) / t.n,
-        interval=Interval(low=low, high=high, level=level, method="newcombe paired"),
-        share=True,
-    )
+        return Effect(name=name, value=NO_ROWS, share=True)
+    gap = (t.only_a - t.only_b) / t.n
+    return Effect.between(name, gap, newcombe(t, level), level, "newcombe paired", share=True)
 
 
 def odds(t: Outcomes, level: float) -> Effect:
@@ -197,11 +193,10 @@ def odds(t: Outcomes, level: float) -> Effect:
     name = f"odds that {t.models[0]} is the right one where one is"
     if not t.disagree:
         return Effect(name=name, value=NO_DISPUTE)
-    low, high = clopper_pearson(t.only_a, t.disagree, level)
-    ends = [share / (1 - share) if share < 1 else math.inf for share in (low, high)]
+    shares = clopper_pearson(t.only_a, t.disagree, level)
+    low, high = (share / (1 - share) if share < 1 else math.inf for share in shares)
     value = t.only_a / t.only_b if t.only_b else math.inf
-    interval = Interval(low=ends[0], high=ends[1], level=level, method="clopper-pearson of the share")
-    return Effect(name=name, value=value, interval=interval)
+    return Effect.between(name, value, (low, high), level, "clopper-pearson of the share")
 
 
 def _finding(

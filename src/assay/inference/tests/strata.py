@@ -14,7 +14,7 @@ import numpy as np
 from assay.core.traits import EXTENSION, TS4213
 from assay.core.values import Share, Undefined
 from assay.inference.declare import significance
-from assay.inference.estimates import Estimate, Interval
+from assay.inference.estimates import Estimate
 from assay.inference.findings import Check, Effect, Finding, no_number
 from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.power import least_normal
@@ -56,7 +56,7 @@ def cochran_mantel_haenszel(t: Strata, *, level: float = 0.95) -> Finding:
     total = sum(table.n for table in t.tables.values())
     if not variance:
         lost = Undefined(reason="no stratum has two levels of both factors", code="zero-margin")
-        known = {"chance": CERTAIN, "df": (1,), "n": total, "level": level, "notes": (lost.reason,), "least": lost}
+        known = {"chance": CERTAIN, "df": (1,), "n": total, "notes": (lost.reason,), "least": lost}
         return no_number(name, EMPTY_MARGIN, "chi-squared", **known)
     effect = Effect(name=name, value=top / under if under else math.inf, no_interval="a zero in every stratum")
     error = math.inf
@@ -69,8 +69,7 @@ def cochran_mantel_haenszel(t: Strata, *, level: float = 0.95) -> Finding:
         )
         z = normal_quantile((1 + level) / 2)
         ends = (top / under * math.exp(-z * error), top / under * math.exp(z * error))
-        interval = Interval(low=ends[0], high=ends[1], level=level, method="robins-breslow-greenland")
-        effect = Effect(name=name, value=top / under, interval=interval)
+        effect = Effect.between(name, top / under, ends, level, "robins-breslow-greenland")
     value = excess * excess / variance
     return Finding(
         chance=chi_squared(value, 1),
