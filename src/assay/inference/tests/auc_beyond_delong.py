@@ -241,7 +241,7 @@ def signed_terms(t: PairedScores) -> tuple[Whole, Whole]:
 def _midranks(scores: Floats, times: Whole) -> Floats:
     """Twice the midrank of each column, which stands for some rows."""
     _, place = np.unique(scores, return_inverse=True)
-    size = np.bincount(place, weights=times)
+    size = np.bincount(place, weights=times).astype(np.float64)
     twice: Floats = (2 * np.cumsum(size) - size)[place]
     return twice
 

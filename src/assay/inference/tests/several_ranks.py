@@ -157,7 +157,7 @@ def conover(t: Blocks, *, level: float = 0.95) -> tuple[Finding, ...]:
         gap = float(sums[x] - sums[y])
         if error <= 1e-9 * max(1.0, abs(gap)):
             lost = SAME if gap else TIED
-            parts = {"chance": SAME if gap else CERTAIN, "statistic": lost, "least": lost}
+            parts: dict[str, Any] = {"chance": SAME if gap else CERTAIN, "statistic": lost, "least": lost}
             findings.append(_pair(t, (x, y), gap / j, None, level, statistic_name="difference of mean ranks", **parts))
             continue
         reach, least = student_quantile(df, (1 + level) / 2) * error / j, least_student(error / j, df, level)
