@@ -111,7 +111,7 @@ class Uncertainty:
             return no or cost_interval(cast("Priced", priced), measure, cast("Number", result), self._wanted)
         if self._confusion.weighted or isinstance(result, Share):
             weighted = self._confusion.weighted
-            return self._weighted.overall(measure, result) if weighted else self._share(cast("Share", result))
+            return self._weighted.overall(measure, result) if weighted else self._shares([cast("Share", result)])[0]
         number, k = cast("Number", result), self._confusion.k
         if measure.through_accuracy is not None and k > 1:
             return self._through_accuracy(measure, number)
@@ -145,24 +145,16 @@ class Uncertainty:
         """The intervals of one measure for every class against the rest."""
         if measure.family in FACTS or self._unsquared:
             return [self._none(measure, result) or "" for result in results]
-        class_intervals: list[Found] = ["the value is undefined"] * len(results)
         kept = [i for i, result in enumerate(results) if not isinstance(result, Undefined)]
-        if not kept:
-            return class_intervals
-        values = [results[i] for i in kept]
-        if self._confusion.weighted:
-            drawn = self._weighted.by_class(measure, cast("list[Share | Number]", values), kept)
-            for i, interval in zip(kept, drawn, strict=True):
-                class_intervals[i] = interval
-            return class_intervals
-        intervals: Sequence[Found] = (
-            self._shares(cast("list[Share]", values))
-            if measure.gives is Share
-            else self._classes(measure, cast("list[Number]", values), kept)
-        )
-        for i, interval in zip(kept, intervals, strict=True):
-            class_intervals[i] = interval
-        return class_intervals
+        values, intervals = [results[i] for i in kept], cast("Sequence[Found]", ())
+        if values and self._confusion.weighted:
+            intervals = self._weighted.by_class(measure, cast("list[Share | Number]", values), kept)
+        elif values and measure.gives is Share:
+            intervals = self._shares(cast("list[Share]", values))
+        elif values:
+            intervals = self._classes(measure, cast("list[Number]", values), kept)
+        found = dict(zip(kept, intervals, strict=True))
+        return [found.get(i, "the value is undefined") for i in range(len(results))]
 
     def _none(self, measure: Measure, result: Value) -> str | None:
         if isinstance(result, Undefined):
@@ -178,11 +170,6 @@ class Uncertainty:
     @property
     def _unsquared(self) -> bool:
         return self._confusion.weighted and self._confusion.squares is None
-
-    def _share(self, result: Share) -> Interval:
-        of = int(result.denominator)
-        low, high = of_share(int(result.numerator), of, self._wanted.level, self._wanted.shares)
-        return Interval(low=low, high=high, level=self._wanted.level, method=fitting(self._wanted.shares, of))
 
     def _shares(self, results: Sequence[Share]) -> list[Interval]:
         level, method, size = self._wanted.level, self._wanted.shares, len(results)
