@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,7 +16,6 @@ from assay.measures.declare import Fact, Formula, Measure
 from assay.tally.scores.score_tally import Scores
 
 if TYPE_CHECKING:
-    from assay.core.labels import Label
     from assay.tally.scores.ranked_table import Ranked
 
 ONE_VS_ONE: Final = "one_vs_one"
@@ -29,20 +29,13 @@ SAYS: Final = {
 
 def tables(t: Scores, average: str) -> list[tuple[str, Ranked, float]]:
     """What an average goes over: named tables, and how much each counts."""
-    if average == ONE_VS_ONE:
-        return [(name, t.one_vs_one(a, b), weight) for name, a, b, weight in _pairs(t)]
-    return [(quoted(label), t.one_vs_rest(label), weight) for label, weight in _classes(t, average)]
-
-
-def _pairs(t: Scores) -> list[tuple[str, Label, Label, float]]:
-    weight = 1.0 if t.rows else 0.0
-    return [(f"{quoted(a)} against {quoted(b)}", a, b, weight) for a in t.scored for b in t.scored if a != b]
-
-
-def _classes(t: Scores, average: str) -> list[tuple[Label, float]]:
-    sizes = dict(zip(t.labels, t.sizes(), strict=True))
     plain = 1.0 if t.rows else 0.0
-    return [(label, float(sizes[label]) if average == "weighted" else plain) for label in t.scored]
+    if average == ONE_VS_ONE:
+        pairs = permutations(t.scored, 2)
+        return [(f"{quoted(a)} against {quoted(b)}", t.one_vs_one(a, b), plain) for a, b in pairs]
+    sizes = dict(zip(t.labels, map(float, t.sizes()), strict=True))
+    weights = {label: sizes[label] if average == "weighted" else plain for label in t.scored}
+    return [(quoted(label), t.one_vs_rest(label), weight) for label, weight in weights.items()]
 
 
 def macro(base: Measure, *, of: str, **facts: Fact) -> Measure:

@@ -16,7 +16,6 @@ from assay.inference.estimates import Interval
 from assay.inference.intervals.auc import area_interval, delong_variance
 from assay.inference.intervals.functions_of_counts import ALLOWED, built
 from assay.inference.intervals.proportion import (
-    fitting,
     normal_quantile,
     of_shares,
     recovered,
@@ -252,9 +251,7 @@ class ScoreUncertainty:
         level, of = self._wanted.level, int(result.denominator)
         # Tied places count in part, and Wilson's interval takes parts.
         low, high = wilson(cast("int", float(result.numerator)), of, level)
-        return Interval(
-            low=low, high=high, level=level, method=fitting("wilson", of).replace("clopper-pearson", "wilson")
-        )
+        return Interval(low=low, high=high, level=level, method="wilson")
 
     def _of_classes(self, t: Scores, measure: Measure, result: Number) -> Found:
         if measure.average == "micro":
