@@ -235,8 +235,8 @@ class Measure:
     @property
     def range_shown(self) -> str:
         """The range in words."""
-        low, high = (_bound(end) for end in self.range)
-        return f"{low} to {high}"
+        words = {-math.inf: "minus infinity", math.inf: "infinity"}
+        return " to ".join(words.get(end, f"{end:g}") for end in self.range)
 
     def _arguments(self) -> dict[str, object]:
         if self.needs:
@@ -265,10 +265,6 @@ def _end_of(value: float, range: tuple[float, float]) -> float | None:
 def _parameters(function: Formula) -> dict[str, object]:
     keyword = inspect.Parameter.KEYWORD_ONLY
     return {p.name: p.default for p in inspect.signature(function).parameters.values() if p.kind is keyword}
-
-
-def _bound(end: float) -> str:
-    return ("infinity" if end > 0 else "minus infinity") if math.isinf(end) else f"{end:g}"
 
 
 def measure(
