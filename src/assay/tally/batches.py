@@ -61,6 +61,8 @@ PARTIAL: Final = "partial"
 SHOWN: Final = 5
 """Rows that an error names."""
 
+__all__ = ["Batches", "Column", "Partial", "keep_units_whole", "open_batches", "run_kernel", "run_kernel_on_spark"]
+
 
 def run_kernel(
     kernel: Kernel[T],
