@@ -111,7 +111,7 @@ class Uncertainty:
             return no or cost_interval(cast("Priced", priced), measure, cast("Number", result), self._wanted)
         if self._confusion.weighted or isinstance(result, Share):
             weighted = self._confusion.weighted
-            return self._weighted.overall(measure, result) if weighted else self._shares([cast("Share", result)])[0]
+            return self._weighted.overall(measure, result) if weighted else self._share(cast("Share", result))
         number, k = cast("Number", result), self._confusion.k
         if measure.through_accuracy is not None and k > 1:
             return self._through_accuracy(measure, number)
@@ -170,6 +170,11 @@ class Uncertainty:
     @property
     def _unsquared(self) -> bool:
         return self._confusion.weighted and self._confusion.squares is None
+
+    def _share(self, result: Share) -> Interval:
+        of = int(result.denominator)
+        low, high = of_share(int(result.numerator), of, self._wanted.level, self._wanted.shares)
+        return Interval(low=low, high=high, level=self._wanted.level, method=fitting(self._wanted.shares, of))
 
     def _shares(self, results: Sequence[Share]) -> list[Interval]:
         level, method, size = self._wanted.level, self._wanted.shares, len(results)
