@@ -135,8 +135,8 @@ def _held(values: object, name: str) -> Exact:
 
 def _paired(columns: Iterable[tuple[str, object]], unit: str) -> tuple[Exact, ...]:
     """Columns of one value a model for every unit."""
-    held = {name: _held(column, name) for name, column in columns}
-    sizes = {name: column.n for name, column in held.items()}
+    exact_columns = {name: _held(column, name) for name, column in columns}
+    sizes = {name: column.n for name, column in exact_columns.items()}
     if len(set(sizes.values())) != 1:
         raise UnpairedRows(
             "rows-unmatched",
@@ -146,7 +146,7 @@ def _paired(columns: Iterable[tuple[str, object]], unit: str) -> tuple[Exact, ..
         )
     if 0 in sizes.values():
         raise RowsError("no-rows", "there are no values to compare", fix=f"give at least one {unit}")
-    return tuple(held.values())
+    return tuple(exact_columns.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
