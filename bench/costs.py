@@ -16,8 +16,8 @@ import numpy as np
 
 from assay.core.values import Undefined
 from assay.inference.estimates import Interval
+from assay.inference.intervals.bounded_means import cost_interval
 from assay.inference.intervals.interval_choice import Wanted
-from assay.inference.intervals.mean_cost import cost_interval
 from assay.measures import parse
 from assay.tally.labels.row_costs import Priced
 

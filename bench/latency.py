@@ -16,7 +16,7 @@ import numpy as np
 from assay.assess.controls.cost import pass_level
 from assay.inference.intervals.proportion import wilson
 from assay.inference.units.run_intervals import percentile_interval, share_interval
-from assay.tally.data.duration_counts import add_runs, count_run
+from assay.tally.data.durations import add_runs, count_run
 
 SERVICE = 0.01
 """Seconds an answer takes on average when nobody waits."""

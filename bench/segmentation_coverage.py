@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import bootstrap, t
 
-from assay.inference.intervals.hurdle import hurdle_interval
+from assay.inference.intervals.bounded_means import hurdle_interval
 from assay.tasks.segmentation.intervals import NEAR_ONE
 
 SIZES = (10, 25, 50, 200)

@@ -20,13 +20,13 @@ from scipy.special import ndtri
 
 import assay
 from assay.inference.tests.auc_beyond_delong import area_difference, auroc_permutation
-from assay.inference.tests.block_ranks import friedman, friedman_permutation, iman_davenport
 from assay.inference.tests.contingency import two_shares
 from assay.inference.tests.delong import delong
 from assay.inference.tests.independent_models import apart_difference, delong_unpaired
 from assay.inference.tests.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_midp, mcnemar_plain
 from assay.inference.tests.means import corrected_resampled_t, five_by_two_f, five_by_two_t, half_sample_t, paired_t
 from assay.inference.tests.ranks import sign_test, wilcoxon
+from assay.inference.tests.several_ranks import friedman, friedman_permutation, iman_davenport
 from assay.inference.tests_catalogue import find_test
 from assay.inference.units.cost_difference import cost_permutation
 from assay.inference.units.permutation_and_bootstrap import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.tally.data.duration_counts import add_runs, count_run, split_runs, to_nanoseconds
+from assay.tally.data.durations import add_runs, count_run, split_runs, to_nanoseconds
 
 
 def count_durations(seconds, runs=None, *, bounds=()):

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from assay.measures.catalogue import guidance_of
 from assay.measures.declare import Measure
-from assay.measures.guidance import guidance_of
 from generator.markdown import plain
 
 

@@ -13,12 +13,12 @@ from assay.inference.multiplicity import (
     family_wise_error,
     holm,
 )
-from assay.inference.tests.block_ranks import critical_difference, friedman, iman_davenport, ranked
 from assay.inference.tests.contingency import chi_squared_association
 from assay.inference.tests.delong import areas, delong
 from assay.inference.tests.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_midp, mcnemar_plain
 from assay.inference.tests.means import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t
 from assay.inference.tests.ranks import wilcoxon
+from assay.inference.tests.several_ranks import critical_difference, friedman, iman_davenport, ranked
 from assay.tally.contingency_tables import Outcomes, Table
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.real_values import Blocks, FiveByTwo, Folds, Pairs

@@ -13,7 +13,7 @@ import sklearn.metrics
 
 import assay
 from assay.core.task import find_task, task_names
-from assay.measures.guidance import guidance_of
+from assay.measures.catalogue import guidance_of
 
 PREFIX = "sklearn.metrics."
 GIVEN = {"beta": 1.7, "w_precision": 2.0, "w_recall": 3.0, "max_fpr": 0.3, "k": 2, "q": 0.3, "foreground": [1, 2]}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from assay.measures import REGISTRY
-from assay.measures.guidance import guidance_of
+from assay.measures.catalogue import guidance_of
 from tests.reference import by_definition, peers, worked
 
 ALONE = {

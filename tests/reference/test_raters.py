@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from assay.core.values import Undefined
-from assay.inference.intervals.rater_intervals import items_interval, kappa_interval, standard_error
+from assay.inference.intervals.rater_intervals import agreement_interval, standard_error
 from assay.measures.rater_coefficients import cohen, fleiss, gwet, krippendorff, weights
 from assay.tally.labels.ratings import Ratings
 
@@ -39,7 +39,7 @@ def test_coefficients_errors_and_intervals_are_the_published_ones(case):
     digits = case["digits"]
     assert found.value == pytest.approx(case["value"], abs=digits)
     assert standard_error(found, raters=3) == pytest.approx(case["error"], abs=digits)
-    ends = items_interval(found, 0.95)
+    ends = agreement_interval(found, 0.95, raters=3)
     assert (ends.low, ends.high) == pytest.approx((case["low"], case["high"]), abs=max(digits, case["ends"]))
 
 
@@ -53,7 +53,7 @@ def test_kappa_of_two_is_that_of_statsmodels(weighting, seed):
     )
     assert found.value == pytest.approx(peer.kappa, abs=1e-12)
     assert standard_error(found, raters=2) == pytest.approx(peer.std_kappa, abs=1e-12)
-    ends = kappa_interval(found, 0.95)
+    ends = agreement_interval(found, 0.95, raters=2)
     assert (ends.low, ends.high) == pytest.approx((peer.kappa_low, peer.kappa_upp), abs=1e-12)
 
 
@@ -109,7 +109,7 @@ def test_what_cannot_be_told_is_undefined_with_its_reason():
         assert "chance explains fully" in coefficient(same, weights(1)).reason
     perfect = fleiss(tally([[1, 1], [2, 2], [1, 1]]), weights(2))
     assert perfect.value == 1
-    assert "no way for the value to vary" in items_interval(perfect, 0.95)
+    assert "no way for the value to vary" in agreement_interval(perfect, 0.95, raters=3)
 
 
 def test_the_interval_covers():
@@ -121,7 +121,7 @@ def test_the_interval_covers():
     for _ in range(400):
         t = _drawn(rng, truth, 80)
         for name, one in COEFFICIENTS.items():
-            ends = items_interval(one(t, weights(3)), 0.95)
+            ends = agreement_interval(one(t, weights(3)), 0.95, raters=3)
             inside[name] += ends.low <= true[name] <= ends.high
     assert all(0.92 <= n / 400 <= 0.98 for n in inside.values()), inside
 

@@ -14,10 +14,7 @@ import pytest
 import scipy.stats as ss
 from sklearn import metrics
 
-from assay.inference.tests import anova, contingency, mcnemar, means, ranks, strata, variance
-from assay.inference.tests import block_ranks as blockranks
-from assay.inference.tests import group_ranks as groupranks
-from assay.inference.tests import marginal_homogeneity as marginal
+from assay.inference.tests import anova, contingency, mcnemar, means, ranks, several_ranks, strata, variance
 from assay.inference.tests.delong import areas, delong
 from assay.inference.tests_catalogue import find_test
 from assay.inference.units.margins import equivalent
@@ -125,7 +122,7 @@ def test_anova_kruskal_and_variance_tests_equal_scipy(seed):
     t, arrays = Groups.of(groups), list(groups.values())
     for ours, peer in (
         (anova.one_way_anova, ss.f_oneway(*arrays)),
-        (groupranks.kruskal_wallis, ss.kruskal(*arrays)),
+        (several_ranks.kruskal_wallis, ss.kruskal(*arrays)),
         (variance.bartlett, ss.bartlett(*arrays)),
         (variance.levene, ss.levene(*arrays, center="mean")),
         (variance.brown_forsythe, ss.levene(*arrays, center="median")),
@@ -173,15 +170,15 @@ def test_friedman_and_its_pairs_equal_scipy_and_scikit_posthocs(seed):
     x = values(seed, rows=4)
     t = Blocks.of(x.T.tolist())
     peer = ss.friedmanchisquare(*x)
-    found = blockranks.friedman(t)
+    found = several_ranks.friedman(t)
     assert (found.statistic, found.p) == near((peer.statistic, peer.pvalue), rel=1e-9)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         nemenyi, conover = sp.posthoc_nemenyi_friedman(x.T), sp.posthoc_conover_friedman(x.T)
     pairs = list(itertools.combinations(range(4), 2))
-    for one, (a, b) in zip(blockranks.nemenyi.pairs(t), pairs, strict=True):
+    for one, (a, b) in zip(several_ranks.nemenyi.pairs(t), pairs, strict=True):
         assert one.p == near(float(nemenyi.iloc[a, b]), abs=2e-3)  # scikit-posthocs rounds its range distribution
-    for one, (a, b) in zip(blockranks.conover.pairs(t), pairs, strict=True):
+    for one, (a, b) in zip(several_ranks.conover.pairs(t), pairs, strict=True):
         assert one.p == near(float(conover.iloc[a, b]), rel=1e-8, abs=1e-12)
 
 
@@ -191,7 +188,7 @@ def test_dunn_equals_scikit_posthocs(seed):
 
     x = values(seed, rows=3)
     peer = sp.posthoc_dunn(list(x))
-    found = groupranks.dunn.pairs(Groups.of(dict(zip("ABC", x, strict=True))))
+    found = several_ranks.dunn.pairs(Groups.of(dict(zip("ABC", x, strict=True))))
     for one, (a, b) in zip(found, itertools.combinations(range(3), 2), strict=True):
         assert one.p == near(float(peer.iloc[a, b]), rel=1e-9)
 
@@ -279,8 +276,8 @@ def test_tables_of_counts_equal_scipy_and_statsmodels(seed):
     square = rng.integers(0, 20, size=(4, 4)) + 1
     calls = Calls(rows=tuple(map(tuple, square.tolist())), labels=(0, 1, 2, 3))
     theirs = peer.SquareTable(square, shift_zeros=False)
-    assert marginal.bowker(calls).p == near(theirs.symmetry().pvalue, rel=1e-10)
-    assert marginal.stuart_maxwell(calls).p == near(theirs.homogeneity().pvalue, rel=1e-9)
+    assert mcnemar.bowker(calls).p == near(theirs.symmetry().pvalue, rel=1e-10)
+    assert mcnemar.stuart_maxwell(calls).p == near(theirs.homogeneity().pvalue, rel=1e-9)
     tables = [rng.integers(1, 30, (2, 2)) for _ in range(3)]
     stack = strata.cochran_mantel_haenszel(
         Strata(tables={str(i): Table(rows=tuple(map(tuple, one.tolist()))) for i, one in enumerate(tables)})
@@ -298,7 +295,7 @@ def test_cochrans_q_equals_statsmodels(seed):
     counts = {}
     for row in x.astype(bool).tolist():
         counts[tuple(row)] = counts.get(tuple(row), 0) + 1
-    found = marginal.cochran_q(Patterns(models=tuple("ABCD"[: x.shape[1]]), counts=counts))
+    found = mcnemar.cochran_q(Patterns(models=tuple("ABCD"[: x.shape[1]]), counts=counts))
     assert found.p == near(peer(x).pvalue, rel=1e-10)
 
 

@@ -16,8 +16,8 @@ from assay.core.task import find_task, task_names
 from assay.core.traits import EXTENSION, HIGHER
 from assay.core.values import Share
 from assay.measures import REGISTRY, parse
+from assay.measures.catalogue import guidance_of, guidance_tables
 from assay.measures.declare import measure
-from assay.measures.guidance import guidance_of, guidance_tables
 from assay.tally.labels.one_vs_rest import Binary
 
 DOCS = run.ROOT / "docs"

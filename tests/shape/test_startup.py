@@ -19,7 +19,7 @@ print(json.dumps(sorted(name for name, module in sys.modules.items() if not hasa
 UNUSED = (
     "narwhals", "duckdb", "scipy", "polars", "pandas", "pyarrow", "pydantic", "jinja2", "rich", "click",
     "assay.measures", "assay.tally.paired.joint_cells", "assay.tally.paired.joint_scores",
-    "assay.inference.tests.delong", "assay.inference.tests.heterogeneity", "assay.assess.decide.references",
+    "assay.inference.tests.delong", "assay.inference.tests.strata", "assay.assess.decide.references",
     "assay.assess.scores.score_predictions", "assay.rows.engines.narwhals_frames",
 )  # fmt: skip
 """What an assessment of two arrays has no use for before a value is asked for."""

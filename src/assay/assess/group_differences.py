@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from assay.core.labels import Label
 from assay.inference.estimates import Estimates, real_to_json
-from assay.inference.tests.heterogeneity import Heterogeneity, heterogeneity
+from assay.inference.tests.strata import Heterogeneity, heterogeneity
 from assay.tasks.classification.settings import Settings
 
 

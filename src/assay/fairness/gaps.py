@@ -23,7 +23,7 @@ from assay.fairness.disparity import Disparity, Equality, Form, LeftOut, Pair
 from assay.fairness.group_statistics import Ends, GroupValue, as_estimate
 from assay.inference.intervals.proportion import Bounds, koopman, recovered
 from assay.inference.tail_probabilities import range_quantile
-from assay.inference.tests.heterogeneity import heterogeneity
+from assay.inference.tests.strata import heterogeneity
 
 REST: Final = "(rest)"
 """The reference that is all other groups together."""

@@ -18,34 +18,7 @@ from assay.core.text import visible
 from assay.core.traits import Source
 from assay.inference.findings import Finding
 from assay.inference.tail_probabilities import ALTERNATIVES
-from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
-from assay.tally.paired.different_rows import Apart
-from assay.tally.paired.half_sample_folds import Halved
-from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_scores import PairedScores
-from assay.tally.paired.per_unit import PerUnit
-from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
 
-Tally: TypeAlias = (
-    Apart
-    | Blocks
-    | Calls
-    | Channels
-    | FiveByTwo
-    | Folds
-    | Groups
-    | Halved
-    | Outcomes
-    | PairedLabels
-    | PerUnit
-    | PairedScores
-    | Pairs
-    | Patterns
-    | Sample
-    | Strata
-    | Successes
-    | Table
-)
 Procedure: TypeAlias = Callable[..., Finding | tuple[Finding, ...]]
 
 PAIRWISE = "tuple[Finding, ...]"
@@ -95,10 +68,10 @@ class Significance:
         """The kind of tally it was made for."""
         return self.accepts[0]
 
-    def __call__(self, tally: Tally, **given: object) -> Finding:
+    def __call__(self, tally: object, **given: object) -> Finding:
         """The finding on one tally.
 
-        >>> from assay.inference.tests.mcnemar import mcnemar_exact
+        >>> from assay.inference.tests.mcnemar import Outcomes, mcnemar_exact
         >>> round(mcnemar_exact(Outcomes(both=212, only_a=19, only_b=5, neither=22)).p, 4)
         0.0066
         """
@@ -115,7 +88,7 @@ class Significance:
         """Its name and what it asks."""
         return f"<Test {self.name}: {self.asks}>"
 
-    def pairs(self, tally: Tally, **given: object) -> tuple[Finding, ...]:
+    def pairs(self, tally: object, **given: object) -> tuple[Finding, ...]:
         """The findings of a test that compares every two models."""
         found = self._run(tally, given)
         return tuple(self._named(one, tally, given) for one in (found if isinstance(found, tuple) else (found,)))
@@ -134,7 +107,7 @@ class Significance:
         code = getattr(function, "func", function).__code__
         return code.co_filename, code.co_firstlineno
 
-    def _run(self, tally: Tally, given: dict[str, object]) -> Finding | tuple[Finding, ...]:
+    def _run(self, tally: object, given: dict[str, object]) -> Finding | tuple[Finding, ...]:
         if not isinstance(tally, self.accepts):
             raise PlanError(
                 "test-needs",
@@ -168,7 +141,7 @@ class Significance:
             )
         return self.function(tally, **given)
 
-    def _named(self, finding: Finding, tally: Tally, given: dict[str, object]) -> Finding:
+    def _named(self, finding: Finding, tally: object, given: dict[str, object]) -> Finding:
         """The finding with what the call and the tally say of it: names, models and level."""
         models = finding.models or tuple(getattr(tally, "models", ()))
         about = finding.about or str(getattr(tally, "about", "") or "")
@@ -185,18 +158,22 @@ def significance(
     *,
     source: Source | tuple[Source, ...],
     family: str = "",
+    accepts: tuple[type, ...] = (),
     **facts: Any,  # noqa: ANN401  what is true of the test
 ) -> Callable[[Procedure], Significance]:
-    """Declare the test whose procedure the decorated function is; `facts` are further fields of `Significance`."""
+    """Declare the test whose procedure the decorated function is; `facts` are further fields of `Significance`.
+
+    The annotation of the function's first parameter says what tallies it takes, unless `accepts` does.
+    """
 
     def declare(function: Procedure) -> Significance:
-        kinds = function.__annotations__["t"].split(" | ")
+        kinds = accepts or [function.__globals__[kind] for kind in function.__annotations__["t"].split(" | ")]
         return TESTS.add(
             Significance(
                 name=function.__name__,
                 family=family or function.__name__,
                 source=source if isinstance(source, tuple) else (source,),
-                accepts=tuple(function.__globals__[kind] for kind in kinds),
+                accepts=tuple(kinds),
                 pairwise=function.__annotations__["return"] == PAIRWISE,
                 function=function,
                 **facts,
@@ -218,8 +195,8 @@ def tabled(function: Procedure, name: str, takes: type, parameters: Mapping[str,
     for attribute, value in {
         "__name__": name,
         "__signature__": inspect.Signature(keyword_parameters),
-        "__annotations__": {"t": takes.__name__, "return": "Finding"},
+        "__annotations__": {"return": "Finding"},
         "__wrapped__": function,
     }.items():
         setattr(procedure, attribute, value)
-    return significance(**facts)(procedure)
+    return significance(accepts=(takes,), **facts)(procedure)

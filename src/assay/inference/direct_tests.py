@@ -20,6 +20,7 @@ from assay.measures.rater_coefficients import Weighting, cohen, fleiss, gwet, kr
 from assay.rows.columns import Coded, coded
 from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
 from assay.tally.labels.confusion import Confusion
+from assay.tally.labels.label_cells import Codes
 from assay.tally.labels.ratings import Ratings
 from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.half_sample_folds import Halved
@@ -51,10 +52,10 @@ class Inputs:
 
     def labels(self, column: object) -> list[Label]:
         """A column of labels, none of them missing."""
-        coded_column = coded(column, "labels")
-        if coded_column.missing is not None and coded_column.missing.any():
+        labels = _decode(coded(column, "labels"))
+        if None in labels:
             raise RowsError("missing-label", "a row has no label", fix="leave such rows out of every column")
-        return [coded_column.label(int(code) - coded_column.offset) for code in coded_column.codes]
+        return cast("list[Label]", labels)
 
     @property
     def calls(self) -> dict[str, list[Label]]:
@@ -180,9 +181,7 @@ def _patterns(inputs: Inputs) -> Patterns:
     if inputs.table is not None:
         counts = {tuple(map(bool, right)): n for right, n in inputs.table.items()}
         return Patterns(models=tuple("ABCDEFGHIJ"[: len(next(iter(counts)))]), counts=counts)
-    truth, calls = inputs.labels(inputs.truth), inputs.calls
-    right = [[own == label for own, label in zip(column, truth, strict=True)] for column in calls.values()]
-    return Patterns(models=tuple(calls), counts=Counter(zip(*right, strict=True)))
+    return _paired(inputs).patterns()
 
 
 def _scored(inputs: Inputs) -> PairedScores:
@@ -218,11 +217,6 @@ def _apart(inputs: Inputs) -> Apart:
     return Apart(models=names, labels=tuple(classes), confusions=tuple(confusions))
 
 
-def _successes(inputs: Inputs) -> Successes:
-    successes, n = inputs.table
-    return Successes(successes=successes, n=n, against=inputs.against)
-
-
 def _five_by_two(inputs: Inputs) -> FiveByTwo:
     gaps = inputs.pair().difference.fractions()
     return FiveByTwo.of([gaps[2 * i : 2 * i + 2] for i in range(len(gaps) // 2)])
@@ -244,7 +238,10 @@ KINDS: Final[Mapping[type, tuple[Callable[[Inputs], Any], str]]] = {
         lambda inputs: Channels(by={str(name): _square(own) for name, own in inputs.table.items()}),
         'table={"channel": [[both, only_a], [only_b, neither]], ...}',
     ),
-    Successes: (_successes, "table=(successes, n), against=0.5"),
+    Successes: (
+        lambda inputs: Successes(successes=inputs.table[0], n=inputs.table[1], against=inputs.against),
+        "table=(successes, n), against=0.5",
+    ),
     Pairs: (Inputs.pair, _PAIRS),
     Blocks: (lambda inputs: Blocks.of(inputs.columns), 'values={"A": [...], "B": [...], "C": [...]}'),
     Groups: (lambda inputs: Groups.of(inputs.columns), _PAIRS),
@@ -294,7 +291,7 @@ def agreement(
     if len(columns) < TWO or len(sizes) != 1:
         found = f"{counted(len(columns), 'rater')}, {listed(sorted(sizes))} items"
         raise RowsError("rows-unmatched", "agreement needs two raters of the same items", found=found, fix=_RATINGS)
-    cells = Counter(zip(*map(_said, columns), strict=True))
+    cells = Counter(zip(*map(_decode, columns), strict=True))
     tally = _ratings(cells, order)
     pairs = {key: n for key, n in cells.items() if None not in key}
     out: dict[str, dict[str, object]] = {}
@@ -313,13 +310,9 @@ def agreement(
     return out
 
 
-def _said(column: Coded) -> list[Label | None]:
-    """What a rater said of each item, None where nothing."""
-    labels: list[Label | None] = [column.label(int(code) - column.offset) for code in column.codes.tolist()]
-    missing = () if column.missing is None else np.flatnonzero(column.missing).tolist()
-    for row in missing:
-        labels[row] = None
-    return labels
+def _decode(column: Coded) -> list[Label | None]:
+    """The label of each row, None where it has none."""
+    return list(Codes.of_column(column))
 
 
 _RATINGS: Final = 'give a column for each rater: {"reader 1": ["a", "b"], "reader 2": ["a", "a"]}'

@@ -14,6 +14,7 @@ from assay.inference.estimates import Interval, real_to_json
 from assay.inference.tail_probabilities import ALTERNATIVES, Alternative, Tail, shown
 
 Real: TypeAlias = float | Undefined
+Bounds: TypeAlias = tuple[float, float]
 POINTS = 100
 """A difference of shares is told in points, hundredths of the whole."""
 
@@ -27,6 +28,17 @@ class Effect:
     interval: Interval | None = None
     no_interval: str | None = None
     share: bool = False
+
+    @classmethod
+    def between(cls, name: str, value: Real, ends: Bounds, level: float, method: str, *, share: bool = False) -> Effect:
+        """With an interval from one end to the other."""
+        interval = Interval(low=ends[0], high=ends[1], level=level, method=method)
+        return cls(name=name, value=value, interval=interval, share=share)
+
+    @classmethod
+    def around(cls, name: str, value: float, reach: float, level: float, method: str) -> Effect:
+        """With an interval that reaches as far to both sides."""
+        return cls.between(name, value, (value - reach, value + reach), level, method)
 
     def __str__(self) -> str:
         """In words.

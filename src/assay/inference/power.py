@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from typing import Final
 
 from assay.core.errors import PlanError
@@ -170,14 +171,8 @@ def _rows_for_width(share: float, width: float, level: float) -> int:
         raise PlanError("value-out-of-domain", "a share lies in 0 to 1, and so does a width", fix="give 0.9 and 0.05")
     z = normal_quantile((1 + level) / 2)
 
-    def wide(n: int) -> bool:
+    def fits(n: int) -> bool:
         half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-        return bool(2 * half > width)
+        return bool(2 * half <= width)
 
-    low, high = 1, 1
-    while wide(high):
-        low, high = high, high * 2
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (middle + 1, high) if wide(middle) else (low, middle)
-    return low
+    return bisect_left(range(1, LARGEST), x=True, key=fits) + 1

@@ -73,7 +73,7 @@ def normal(z: float, alternative: Alternative = "two-sided") -> Tail:
     from scipy.special import log_ndtr
 
     if alternative == "two-sided":
-        return _doubled(float(log_ndtr(-abs(z))))
+        return Tail.of_log(min(float(log_ndtr(-abs(z))) + math.log(2), 0.0))
     return Tail.of_log(float(log_ndtr(-z if alternative == "greater" else z)))
 
 
@@ -104,18 +104,18 @@ def binomial(successes: int, trials: int, alternative: Alternative = "two-sided"
     k = trials - successes if alternative == "greater" else successes
     if alternative == "two-sided":
         k = min(successes, trials - successes)
-        return _doubled_tail(_lower_half(k, trials))
+        tail = _lower_half(k, trials)
+        return Tail.of(min(1.0, 2 * tail.p), tail.log10 + math.log10(2))
     return _lower_half(k, trials)
 
 
 def mid_binomial(successes: int, trials: int) -> Tail:
     """The same, with what was seen counted half."""
     k = min(successes, trials - successes)
-    if 2 * k == trials:
-        return Tail.of(1 - _point(k, trials) / 2)
-    exact = _lower_half(k, trials)
     point = _log_point(k, trials)
-    log = exact.log10 * math.log(10)
+    if 2 * k == trials:
+        return Tail.of(1 - math.exp(point) / 2)
+    log = _lower_half(k, trials).log10 * math.log(10)
     # 2 tail - point, in logarithms: the point is part of the tail, so the difference is at least half of it.
     return Tail.of_log(log + math.log(2 - math.exp(point - log)))
 
@@ -140,14 +140,6 @@ def range_quantile(share: float, groups: int) -> float:
     return float(studentized_range.ppf(share, groups, math.inf))
 
 
-def _doubled(log: float) -> Tail:
-    return Tail.of_log(min(log + math.log(2), 0.0))
-
-
-def _doubled_tail(tail: Tail) -> Tail:
-    return Tail.of(min(1.0, 2 * tail.p), tail.log10 + math.log10(2))
-
-
 def _lower_half(k: int, trials: int) -> Tail:
     """The chance of at most k heads."""
     if k < 0:
@@ -160,10 +152,6 @@ def _lower_half(k: int, trials: int) -> Tail:
         log2 = math.log2(Fraction(ways, 1 << (ways.bit_length() - 1))) + ways.bit_length() - 1 - trials
         return Tail.of(p, log2 * math.log10(2))
     return Tail.of_log(_log_beta_tail(0.5, trials - k, k + 1))
-
-
-def _point(k: int, trials: int) -> float:
-    return math.exp(_log_point(k, trials))
 
 
 def _log_point(k: int, trials: int) -> float:

@@ -9,15 +9,13 @@ from assay.inference.declare import TESTS, Significance
 from assay.inference.tests import (  # noqa: F401  importing declares
     anova,
     auc_beyond_delong,
-    block_ranks,
     contingency,
     delong,
-    group_ranks,
     independent_models,
-    marginal_homogeneity,
     mcnemar,
     means,
     ranks,
+    several_ranks,
     strata,
     variance,
 )

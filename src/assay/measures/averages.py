@@ -15,7 +15,7 @@ from assay.core.errors import PlanError
 from assay.core.text import figure, quoted
 from assay.core.traits import POLICIES, TS4213, Policy
 from assay.core.values import NO_ROWS, Number, Raw, Share, Undefined, Value, floats
-from assay.measures.declare import REGISTRY, Formula, Measure
+from assay.measures.declare import REGISTRY, Fact, Formula, Measure
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
 
 if TYPE_CHECKING:
@@ -31,50 +31,28 @@ TREATED = {"skip": "left out", "zero": "counted as zero", "one": "counted as one
 """What an undefined class value does to an average (errata E-XS-09); `propagate` makes the average undefined too."""
 
 
-def macro(
-    base: Measure, *, spec: Sequence[str] = (), also: Sequence[str] = (), name: str = "", through: Through | None = None
-) -> Measure:
-    """The plain mean of the class values."""
-
-    def averaged(t: Multiclass, *, undefined: Policy = "propagate", **given: object) -> Raw:
-        return _mean(base.with_(**given), t, None, undefined)
-
-    return _declared(
-        base,
-        averaged,
-        "macro",
-        spec=spec,
-        also=also,
-        name=name,
-        through=through,
-        formula=f"sum({_indexed(base.formula)} for i in classes) / K",
-        says=f"{base.name.replace('_', ' ')}, averaged over the classes, each counting the same",
-        chance="1/K" if name == "balanced_accuracy" else None,
-    )
+def macro(base: Measure, *, name: str = "", **facts: Fact) -> Measure:
+    """The plain mean of the class values; `facts` are what differs from the measure itself."""
+    chance = "1/K" if name == "balanced_accuracy" else None
+    formula = f"sum({_indexed(base.formula)} for i in classes) / K"
+    return _mean_of_classes(base, "macro", formula, "each counting the same", name=name, chance=chance, **facts)
 
 
-def weighted(
-    base: Measure, *, spec: Sequence[str] = (), also: Sequence[str] = (), name: str = "", through: Through | None = None
-) -> Measure:
+def weighted(base: Measure, **facts: Fact) -> Measure:
     """The mean of the class values, weighted by how many rows truly belong to each class."""
+    formula = f"sum(R[i] * ({_indexed(base.formula)}) for i in classes if R[i] > 0) / n"
+    return _mean_of_classes(base, "weighted", formula, "each counting by its true size", **facts)
 
+
+def _mean_of_classes(base: Measure, average: str, formula: str, counting: str, **facts: Fact) -> Measure:
     def averaged(t: Multiclass, *, undefined: Policy = "propagate", **given: object) -> Raw:
-        return _mean(base.with_(**given), t, t.actual, undefined)
+        return _mean(base.with_(**given), t, t.actual if average == "weighted" else None, undefined)
 
-    return _declared(
-        base,
-        averaged,
-        "weighted",
-        spec=spec,
-        also=also,
-        name=name,
-        through=through,
-        formula=f"sum(R[i] * ({_indexed(base.formula)}) for i in classes if R[i] > 0) / n",
-        says=f"{base.name.replace('_', ' ')}, averaged over the classes, each counting by its true size",
-    )
+    says = f"{base.name.replace('_', ' ')}, averaged over the classes, {counting}"
+    return _of_labels(base, averaged, average, "E-XS-09", formula=formula, says=says, **facts)
 
 
-def micro(base: Measure, *, spec: Sequence[str] = (), also: Sequence[str] = (), name: str = "") -> Measure:
+def micro(base: Measure, **facts: Fact) -> Measure:
     """The measure on the counts of all classes added up."""
 
     def pooled(t: Multiclass, **given: object) -> Raw:
@@ -83,25 +61,13 @@ def micro(base: Measure, *, spec: Sequence[str] = (), also: Sequence[str] = (), 
         return Number(found.numerator, found.denominator, found.empty) if isinstance(found, Share) else found
 
     def through(accuracy: float, k: int) -> float:
-        table = Binary(
-            tp=cast("Amount", accuracy),
-            fp=cast("Amount", 1 - accuracy),
-            fn=cast("Amount", 1 - accuracy),
-            tn=cast("Amount", k - 2 + accuracy),
-        )
+        wrong = cast("Amount", 1 - accuracy)
+        table = Binary(tp=cast("Amount", accuracy), fp=wrong, fn=wrong, tn=cast("Amount", k - 2 + accuracy))
         return float(base.values(table))
 
-    return _declared(
-        base,
-        pooled,
-        "micro",
-        spec=spec,
-        also=also,
-        name=name,
-        through=None if base.needs else through,
-        formula=_pooled(base.formula),
-        says=f"{base.name.replace('_', ' ')} of all classes pooled; for one label a row it is a function of accuracy",
-    )
+    says = f"{base.name.replace('_', ' ')} of all classes pooled; for one label a row it is a function of accuracy"
+    facts = {"formula": _pooled(base.formula), "says": says, "through": None if base.needs else through, **facts}
+    return _of_labels(base, pooled, "micro", "E-TS-23", **facts)
 
 
 def _mean(base: Measure, t: Multiclass, sizes: Amount | None, undefined: Policy) -> Raw:
@@ -181,42 +147,42 @@ def _mean_of_draws(values: NDArray[np.float64], sizes: Amount | None, undefined:
     return Number((values * weights).sum(axis=-1), weights.sum(axis=-1))
 
 
-def _declared(
+def _of_labels(
+    base: Measure,
+    function: Formula,
+    average: str,
+    erratum: str,
+    *,
+    through: Through | None = None,
+    **facts: Fact,
+) -> Measure:
+    source = (TS4213("6.4.3"), *(s for s in base.source if s.document != "ISO/IEC TS 4213:2022"))
+    errata, chance = (*base.errata, erratum), facts.pop("chance", None)
+    return declare_average(
+        base, function, average, takes=Multiclass, through_accuracy=through, source=source, only=None,
+        family="averages", errata=errata, chance=chance, **facts,
+    )  # fmt: skip
+
+
+def declare_average(
     base: Measure,
     function: Formula,
     average: str,
     *,
-    spec: Sequence[str],
-    also: Sequence[str],
-    name: str,
-    through: Through | None,
-    formula: str,
-    says: str,
-    chance: str | None = None,
+    name: str = "",
+    spec: Sequence[str] = (),
+    **facts: Fact,
 ) -> Measure:
-    return REGISTRY.add(
-        replace(
-            base,
-            name=name or f"{base.name}_{average}",
-            symbol="",
-            also=tuple(also),
-            says=says,
-            formula=formula,
-            spec=tuple(spec) or base.spec,
-            takes=Multiclass,
-            gives=Number,
-            through_accuracy=through,
-            function=with_signature(function, base),
-            average=average,
-            chance=chance,
-            source=(TS4213("6.4.3"), *(s for s in base.source if s.document != "ISO/IEC TS 4213:2022")),
-            base=base.name,
-            only=None,
-            family="averages",
-            errata=(*base.errata, *(("E-TS-23",) if average == "micro" else ("E-XS-09",))),
-            given={},
-        )
-    )
+    """Declare an average of a measure, from which it differs by `facts`."""
+    own = {
+        "symbol": "",
+        "also": (),
+        "name": name or f"{base.name}_{average}",
+        "spec": tuple(spec) or base.spec,
+        **facts,
+    }
+    shown = with_signature(function, base)
+    return REGISTRY.add(replace(base, function=shown, average=average, base=base.name, gives=Number, given={}, **own))
 
 
 def with_signature(function: Formula, base: Measure) -> Formula:

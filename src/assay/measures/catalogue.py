@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The catalogue as users ask it: all measures, or one by name, symbol or alias."""
+"""The catalogue as users ask it: all measures, one by name, symbol or alias, and when each of them fits."""
 
 from __future__ import annotations
 
-from typing import cast
+import sys
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final, cast
 
 from assay.core.errors import PlanError
 from assay.core.registry import Registry
 from assay.core.shown import Shown, TableRows
-from assay.core.task import find_task, task_names
+from assay.core.task import TASKS, find_task, task_names
 from assay.core.text import counted, nearest
 from assay.core.traits import Task
-from assay.measures import REGISTRY, Measure, parse
+from assay.measures.declare import REGISTRY, Measure, parse
 from assay.tally.labels.one_vs_rest import Binary
 from assay.tally.scores.ranked_table import Ranked
+
+FILE: Final = "guidance.toml"
 
 
 class Measures(tuple[Measure, ...], Shown):
@@ -98,3 +105,52 @@ def grain(entry: Measure) -> str:
     if not entry.from_labels and not entry.from_scores and entry.family != "cost":
         return f"all units of {entry.takes.__name__.lower()}"
     return "one class against the rest" if entry.takes in (Binary, Ranked) else "all classes together"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guidance:
+    """What a task says about choosing a measure; empty texts where it says nothing."""
+
+    use: str = ""
+    """Completes "use it when"."""
+    avoid: str = ""
+    """Completes "avoid it when"."""
+    elsewhere: tuple[str, ...] = ()
+    """Calls of other libraries that give the same value."""
+
+
+def guidance_of(measure: Measure) -> Guidance:
+    """The guidance of a measure; an average of classes takes what it does not say from its kind of average.
+
+    >>> guidance_of(REGISTRY.find("recall")).avoid
+    'it stands alone: calling every row positive gives 1'
+    """
+    tables = guidance_tables(_folder_of(measure))
+    stated = {} if measure.base else measure.guidance
+    entry = {**tables["averages"].get(measure.average or "", {}), **tables["measures"].get(measure.name, {}), **stated}
+    return Guidance(
+        use=str(entry.get("use", "")),
+        avoid=str(entry.get("avoid", "")),
+        elsewhere=tuple(cast("list[str]", entry.get("elsewhere", []))),
+    )
+
+
+def proposed(folder: str) -> dict[str, list[str]]:
+    """Names of measures by the situation they fit, as the task lists them for `assay advise`."""
+    return cast("dict[str, list[str]]", guidance_tables(folder)["advise"])
+
+
+def _folder_of(measure: Measure) -> str:
+    """The folder of the task that declares a measure."""
+    home = REGISTRY.find(measure.base) if measure.base and not hasattr(measure.takes, "MEASURES") else measure
+    module = home.takes.__module__ if hasattr(home.takes, "MEASURES") else home.function.__module__
+    return module.removeprefix(f"{TASKS}.").partition(".")[0]
+
+
+@cache
+def guidance_tables(folder: str) -> dict[str, dict[str, dict[str, object]]]:
+    """The tables `measures`, `averages` and `advise` of a task; empty where the task has no such file."""
+    home = getattr(sys.modules.get(f"{TASKS}.{folder}"), "__file__", None)  # None: declared outside of the package
+    path = Path(home).parent / FILE if home else None
+    text = path.read_text(encoding="utf-8") if path and path.is_file() else ""
+    return {"measures": {}, "averages": {}, "advise": {}, **tomllib.loads(text)}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 Tally: TypeAlias = Binary | Multiclass | Priced | Ranked | Scores | Ranks | RowScores
 Formula: TypeAlias = Callable[..., Raw]  # type: ignore[explicit-any]  # formulas differ in their parameters
+Fact: TypeAlias = Any  # type: ignore[explicit-any]  # fields of a measure have any type
 
 # Short names with several meanings: refused, with the candidates (errata E-XS-07, E-TS-07).
 AMBIGUOUS = {
@@ -111,30 +112,30 @@ class Measure:
     """One declared measure: the formula and everything that is true of it."""
 
     name: str
-    symbol: str
-    also: tuple[str, ...]
     says: str
     formula: str
     range: tuple[float, float]
     better: Better
+    family: str
     source: tuple[Source, ...]
     spec: tuple[str, ...]
-    errata: tuple[str, ...]
-    chance: str | None
-    infinite: bool
-    family: str
-    unit: str
-    """What values are counted in, such as s; nothing for plain numbers and for the unit of the rows."""
     takes: type[Tally]
     gives: type[Share | Number]
     function: Formula
+    symbol: str = ""
+    also: tuple[str, ...] = ()
+    errata: tuple[str, ...] = ()
+    chance: str | None = None
+    infinite: bool = False
+    unit: str = ""
+    """What values are counted in, such as s; nothing for plain numbers and for the unit of the rows."""
     average: str | None = None
     base: str | None = None
     only: Task | None = None
     through_accuracy: Callable[[float, int], float] | None = None
     given: Mapping[str, object] = field(default_factory=dict)
     guidance: Mapping[str, object] = field(default_factory=dict)
-    """What the declaration says on choosing it; `measures/guidance.py` adds what the file of the task says."""
+    """What the declaration says on choosing it; `measures/catalogue.py` adds what the file of the task says."""
 
     def __call__(self, tally: Tally) -> Value:
         """The value on one table: a Share, a Number, or Undefined with its reason.
@@ -234,8 +235,8 @@ class Measure:
     @property
     def range_shown(self) -> str:
         """The range in words."""
-        low, high = (_bound(end) for end in self.range)
-        return f"{low} to {high}"
+        words = {-math.inf: "minus infinity", math.inf: "infinity"}
+        return " to ".join(words.get(end, f"{end:g}") for end in self.range)
 
     def _arguments(self) -> dict[str, object]:
         if self.needs:
@@ -266,32 +267,17 @@ def _parameters(function: Formula) -> dict[str, object]:
     return {p.name: p.default for p in inspect.signature(function).parameters.values() if p.kind is keyword}
 
 
-def _bound(end: float) -> str:
-    return ("infinity" if end > 0 else "minus infinity") if math.isinf(end) else f"{end:g}"
-
-
 def measure(
     *,
-    symbol: str = "",
-    also: tuple[str, ...] = (),
-    says: str,
-    formula: str,
-    range: tuple[float, float],
-    better: Better,
     source: Source | tuple[Source, ...],
     spec: str | tuple[str, ...] = (),
-    errata: tuple[str, ...] = (),
-    chance: str | None = None,
-    infinite: bool = False,
-    family: str,
-    unit: str = "",
-    only: Task | None = None,
     through: Callable[[float, int], float] | None = None,
     use: str = "",
     avoid: str = "",
     elsewhere: tuple[str, ...] = (),
+    **facts: Fact,
 ) -> Callable[[Formula], Measure]:
-    """Declare the measure whose formula the decorated function is."""
+    """Declare the measure whose formula the decorated function is; `facts` are further fields of `Measure`."""
     guidance = {"use": use, "avoid": avoid, "elsewhere": list(elsewhere)} if use or avoid or elsewhere else {}
 
     def declare(function: Formula) -> Measure:
@@ -304,25 +290,14 @@ def measure(
         return registry.add(
             Measure(
                 name=function.__name__,
-                symbol=symbol,
-                also=also,
-                says=says,
-                formula=formula,
-                range=range,
-                better=better,
                 source=source if isinstance(source, tuple) else (source,),
                 spec=_known_ids(function.__name__, spec if isinstance(spec, tuple) else (spec,)),
-                errata=errata,
-                chance=chance,
-                infinite=infinite,
-                family=family,
-                unit=unit,
                 takes=takes,
                 gives=_VALUES[notes["return"]],
                 function=function,
-                only=only,
                 through_accuracy=through,
                 guidance=guidance,
+                **facts,
             )
         )
 

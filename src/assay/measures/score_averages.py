@@ -3,20 +3,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from assay.core.text import quoted
-from assay.core.traits import Policy, Source, Task
-from assay.core.values import Number, Raw, Undefined
-from assay.measures.averages import demand_policy, mean_over, with_signature
-from assay.measures.declare import REGISTRY, Formula, Measure
+from assay.core.traits import Policy, Task
+from assay.core.values import Raw, Undefined
+from assay.measures.averages import declare_average, demand_policy, mean_over
+from assay.measures.declare import Fact, Formula, Measure
 from assay.tally.scores.score_tally import Scores
 
 if TYPE_CHECKING:
-    from assay.core.labels import Label
     from assay.tally.scores.ranked_table import Ranked
 
 ONE_VS_ONE: Final = "one_vs_one"
@@ -30,62 +29,41 @@ SAYS: Final = {
 
 def tables(t: Scores, average: str) -> list[tuple[str, Ranked, float]]:
     """What an average goes over: named tables, and how much each counts."""
-    if average == ONE_VS_ONE:
-        return [(name, t.one_vs_one(a, b), weight) for name, a, b, weight in _pairs(t)]
-    return [(quoted(label), t.one_vs_rest(label), weight) for label, weight in _classes(t, average)]
-
-
-def _pairs(t: Scores) -> list[tuple[str, Label, Label, float]]:
-    weight = 1.0 if t.rows else 0.0
-    return [(f"{quoted(a)} against {quoted(b)}", a, b, weight) for a in t.scored for b in t.scored if a != b]
-
-
-def _classes(t: Scores, average: str) -> list[tuple[Label, float]]:
-    sizes = dict(zip(t.labels, t.sizes(), strict=True))
     plain = 1.0 if t.rows else 0.0
-    return [(label, float(sizes[label]) if average == "weighted" else plain) for label in t.scored]
+    if average == ONE_VS_ONE:
+        pairs = permutations(t.scored, 2)
+        return [(f"{quoted(a)} against {quoted(b)}", t.one_vs_one(a, b), plain) for a, b in pairs]
+    sizes = dict(zip(t.labels, map(float, t.sizes()), strict=True))
+    weights = {label: sizes[label] if average == "weighted" else plain for label in t.scored}
+    return [(quoted(label), t.one_vs_rest(label), weight) for label, weight in weights.items()]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What is declared of an average besides its measure: names, places in the literature, and how it is called."""
-
-    of: str
-    """The measure in words."""
-    source: tuple[Source, ...]
-    name: str = ""
-    symbol: str = ""
-    also: tuple[str, ...] = ()
-    spec: str = ""
-    errata: tuple[str, ...] = ()
+def macro(base: Measure, *, of: str, **facts: Fact) -> Measure:
+    """The plain mean over the classes, each against the rest; `of` is the measure in words."""
+    return _mean(base, "macro", f"sum({base.name}(i) for i in classes) / K", of, facts)
 
 
-def macro(base: Measure, said: Said) -> Measure:
-    """The plain mean over the classes, each against the rest."""
-    return _mean(base, "macro", f"sum({base.name}(i) for i in classes) / K", said)
-
-
-def weighted(base: Measure, said: Said) -> Measure:
+def weighted(base: Measure, *, of: str, **facts: Fact) -> Measure:
     """The mean over the classes, each counting by its true size."""
-    return _mean(base, "weighted", f"sum(size[i] * {base.name}(i) for i in classes if size[i]) / n", said)
+    return _mean(base, "weighted", f"sum(size[i] * {base.name}(i) for i in classes if size[i]) / n", of, facts)
 
 
-def one_vs_one(base: Measure, said: Said) -> Measure:
+def one_vs_one(base: Measure, *, of: str, **facts: Fact) -> Measure:
     """The mean over all pairs of classes, both ways round (Hand and Till 2001)."""
     formula = f"sum({base.name}(i, j) for i in classes for j in classes if i != j) / (K*(K - 1))"
-    return _mean(base, ONE_VS_ONE, formula, said)
+    return _mean(base, ONE_VS_ONE, formula, of, facts)
 
 
-def micro(base: Measure, said: Said) -> Measure:
+def micro(base: Measure, *, of: str, **facts: Fact) -> Measure:
     """The measure on the scores of all columns pooled."""
 
     def pooled(t: Scores, **given: object) -> Raw:
         return base.with_(**given).raw(t.micro())
 
-    return _declared(base, pooled, "micro", f"{base.name}(pooled)", said)
+    return _of_scores(base, pooled, "micro", of, formula=f"{base.name}(pooled)", **facts)
 
 
-def _mean(base: Measure, average: str, formula: str, said: Said) -> Measure:
+def _mean(base: Measure, average: str, formula: str, of: str, facts: dict[str, Fact]) -> Measure:
     def averaged(t: Scores, *, undefined: Policy = "propagate", **given: object) -> Raw:
         demand_policy(undefined)
         ready, parts = base.with_(**given), tables(t, average)
@@ -94,28 +72,11 @@ def _mean(base: Measure, average: str, formula: str, said: Said) -> Measure:
         weights = np.array([weight for *_, weight in parts])
         return mean_over([name for name, *_ in parts], values, weights, undefined, part_results.__getitem__)
 
-    return _declared(base, averaged, average, formula, said)
+    errata = (*facts.pop("errata", ()), "E-XS-09")
+    return _of_scores(base, averaged, average, of, formula=formula, errata=errata, **facts)
 
 
-def _declared(base: Measure, function: Formula, average: str, formula: str, said: Said) -> Measure:
-    return REGISTRY.add(
-        replace(
-            base,
-            name=said.name or f"{base.name}_{average}",
-            symbol=said.symbol,
-            also=said.also,
-            says=SAYS[average].format(said.of),
-            formula=formula,
-            takes=Scores,
-            gives=Number,
-            function=with_signature(function, base),
-            average=average,
-            base=base.name,
-            only=Task.MULTICLASS,
-            chance=base.chance if base.name == "auroc" else None,
-            spec=(said.spec,) if said.spec else base.spec,
-            source=said.source,
-            errata=(*said.errata, *(() if average == "micro" else ("E-XS-09",))),
-            given={},
-        )
-    )
+def _of_scores(base: Measure, function: Formula, average: str, of: str, **facts: Fact) -> Measure:
+    chance = base.chance if base.name == "auroc" else None
+    own = {"takes": Scores, "only": Task.MULTICLASS, "says": SAYS[average].format(of), "chance": chance, "errata": ()}
+    return declare_average(base, function, average, **{**own, **facts})

@@ -13,7 +13,7 @@ from assay.core.errors import OutOfRange, PlanError
 from assay.tally.base import (
     Count,
 )
-from assay.tally.exact_sums import exact_sums
+from assay.tally.fixed_point import exact_sums
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

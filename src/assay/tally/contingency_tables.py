@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -104,17 +105,12 @@ class Patterns:
 
     def pair(self, a: int, b: int) -> Outcomes:
         """Two of the models."""
-        cells = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
+        cells: Counter[tuple[bool, bool]] = Counter()
         for key, n in self.counts.items():
             cells[key[a], key[b]] += n
-        return Outcomes(
-            both=cells[True, True],
-            only_a=cells[True, False],
-            only_b=cells[False, True],
-            neither=cells[False, False],
-            models=(self.models[a], self.models[b]),
-            about=self.about,
-        )
+        both, only_a, only_b, neither = (cells[first, second] for first in (True, False) for second in (True, False))
+        models = (self.models[a], self.models[b])
+        return Outcomes(both=both, only_a=only_a, only_b=only_b, neither=neither, models=models, about=self.about)
 
     def pairs(self) -> list[Outcomes]:
         """Every two of the models."""
@@ -126,8 +122,6 @@ class Table:
     """Counts of two factors of independent rows: r levels down, c levels across."""
 
     rows: Rows
-    down: tuple[str, ...] = ()
-    across: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weights in fixed point: whole multiples of a quantum, whose sums are the same in any order and on any engine.
+"""Exact sums: weights in fixed point, whose sums are the same in any order and on any engine, and sums of doubles.
 
 A weight counts floor(weight / quantum) quanta, a whole number below 2**53. Its square is rounded up to a multiple of
 2**53 squared quanta, again below 2**53. The quantum is a power of two, so sums of different quanta add exactly.
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from assay.core.arrays import Floats, Whole
 
     Index: TypeAlias = Whole | NDArray[np.bool_] | slice[int, int, None]
+    from numpy.typing import NDArray
 
 HALF: Final = 27
 """Bits of the lower half of a whole number below 2**53; the sum of 2**36 halves fits 63 bits."""
@@ -220,3 +221,38 @@ def _halves(quanta: Floats) -> list[Floats]:
 def square_unit(exponent: int) -> int:
     """The unit of squares, as a power of two."""
     return 2 * exponent + BITS
+
+
+def exact_sums(
+    values: NDArray[np.float64], count: NDArray[np.int64], group: NDArray[np.int64], size: int
+) -> list[Fraction]:
+    """The sum of value * count in each of `size` groups, exact in any order of the rows.
+
+    >>> exact_sums(np.array([0.1, 0.2, 4.0]), np.array([3, 1, 1]), np.array([0, 0, 1]), 2)[1]
+    Fraction(4, 1)
+    """
+    significand, exponent = np.frexp(values)
+    whole = np.ldexp(significand, 53).astype(np.int64)
+    powers, power = np.unique(exponent, return_inverse=True)
+    place = group * len(powers) + power
+    low, high = (np.zeros(size * len(powers), dtype=np.int64) for _ in range(2))
+    np.add.at(low, place, (whole & ((1 << HALF) - 1)) * count)
+    np.add.at(high, place, (whole >> HALF) * count)
+    sums = [Fraction(0)] * size
+    for i in np.flatnonzero((low != 0) | (high != 0)).tolist():
+        scale = Fraction(2) ** (int(powers[i % len(powers)]) - 53)
+        sums[i // len(powers)] += ((int(high[i]) << HALF) + int(low[i])) * scale
+    return sums
+
+
+def exact_dot(a: NDArray[np.int64], b: NDArray[np.int64]) -> int:
+    """The sum of products of non-negative whole numbers, never wrapped around.
+
+    >>> exact_dot(np.array([2**40]), np.array([2**40])) == 2**80
+    True
+    """
+    if not a.size:
+        return 0
+    if int(a.max()) * int(b.max()) * a.size < 1 << 63:
+        return int(np.dot(a, b))
+    return int(np.dot(a.astype(object), b))  # whole numbers without end

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -49,8 +49,7 @@ class Exact:
         significand, exponent = np.frexp(values)
         whole = np.ldexp(significand, SIGNIFICAND).astype(np.int64).tolist()
         power = np.where(values == 0, 0, exponent - SIGNIFICAND)
-        least = int(power.min()) if len(values) else 0
-        least = min(least, 0)
+        least = int(power.min(initial=0))
         shifts = (power - least).tolist()
         return cls([n << s for n, s in zip(whole, shifts, strict=True)], 1 << -least)
 
@@ -125,8 +124,29 @@ def _is_finite(value: object) -> bool:
     return isinstance(value, numbers.Rational) or math.isfinite(value)
 
 
+def _read(content: object) -> tuple[Exact, ...]:
+    columns = cast("list[list[float | str]]", content)
+    return tuple(Exact.of([Fraction(x) for x in column]) for column in columns)
+
+
 def _held(values: object, name: str) -> Exact:
     return values if isinstance(values, Exact) else Exact.of(finite(values, name))
+
+
+def _paired(columns: Iterable[tuple[str, object]], unit: str) -> tuple[Exact, ...]:
+    """Columns of one value a model for every unit."""
+    exact_columns = {name: _held(column, name) for name, column in columns}
+    sizes = {name: column.n for name, column in exact_columns.items()}
+    if len(set(sizes.values())) != 1:
+        raise UnpairedRows(
+            "rows-unmatched",
+            "the models do not have the same number of values",
+            found=", ".join(f"{name} {n:,}" for name, n in sizes.items()),
+            fix=f"give one value a model for every {unit}",
+        )
+    if 0 in sizes.values():
+        raise RowsError("no-rows", "there are no values to compare", fix=f"give at least one {unit}")
+    return tuple(exact_columns.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -146,16 +166,8 @@ class Pairs:
         >>> Pairs.of([1.0, 2.0], [0.5, 2.5]).difference.floats().tolist()
         [0.5, -0.5]
         """
-        values_a, two = _held(a, models[0]), _held(b, models[1])
-        if values_a.n != two.n:
-            raise UnpairedRows(
-                "rows-unmatched",
-                f"{models[0]} has {counted(values_a.n, 'value')}, {models[1]} has {two.n:,}",
-                fix=f"give one value a model for every {unit}",
-            )
-        if not values_a.n:
-            raise RowsError("no-rows", "there are no values to compare", fix=f"give at least one {unit}")
-        return cls(a=values_a, b=two, models=models, unit=unit)
+        first, second = _paired(zip(models, (a, b), strict=True), unit)
+        return cls(a=first, b=second, models=models, unit=unit)
 
     @property
     def n(self) -> int:
@@ -199,23 +211,8 @@ class Blocks:
                 )
             names = models or tuple(chr(ord("A") + i) for i in range(widths.pop()))
             values = {name: [row[i] for row in rows] for i, name in enumerate(names)}
-        columns = {name: _held(column, name) for name, column in values.items()}
-        sizes = {name: one.n for name, one in columns.items()}
-        if len(set(sizes.values())) != 1 or 0 in sizes.values():
-            shown = ", ".join(f"{name} {n:,}" for name, n in sizes.items())
-            raise UnpairedRows(
-                "rows-unmatched",
-                "the models do not have the same number of values",
-                found=shown,
-                fix=f"give one value a model for every {unit}",
-            )
-        return cls(
-            values=tuple(columns.values()),
-            models=tuple(columns),
-            unit=unit,
-            lower_is_better=lower_is_better,
-            about=about,
-        )
+        columns, names = _paired(values.items(), unit), tuple(values)
+        return cls(values=columns, models=names, unit=unit, lower_is_better=lower_is_better, about=about)
 
     def __add__(self, other: Blocks) -> Blocks:
         """Both tallies together, block after block."""
@@ -244,9 +241,8 @@ class Blocks:
     @classmethod
     def from_json(cls, content: Mapping[str, object]) -> Blocks:
         """The inverse of `to_json`."""
-        columns = cast("list[list[float | str]]", content["values"])
         return cls(
-            values=tuple(Exact.of([Fraction(x) for x in column]) for column in columns),
+            values=_read(content["values"]),
             models=tuple(cast("list[str]", content["models"])),
             unit=cast("str", content["unit"]),
             lower_is_better=bool(content["lower_is_better"]),
@@ -305,11 +301,7 @@ class Groups:
     @classmethod
     def from_json(cls, content: Mapping[str, object]) -> Groups:
         """The inverse of `to_json`."""
-        columns = cast("list[list[float | str]]", content["values"])
-        return cls(
-            values=tuple(Exact.of([Fraction(x) for x in column]) for column in columns),
-            models=tuple(cast("list[str]", content["models"])),
-        )
+        return cls(values=_read(content["values"]), models=tuple(cast("list[str]", content["models"])))
 
     @property
     def n(self) -> int:
@@ -370,8 +362,7 @@ class FiveByTwo:
                 found=f"{counted(len(rows), 'run')} of {sorted({len(row) for row in rows})} differences",
                 fix="give five pairs of differences, A minus B",
             )
-        flat = Exact.of(finite([x for row in rows for x in row], "differences"))
-        exact = [Fraction(x, flat.over) for x in flat.whole]
+        exact = Exact.of(finite([x for row in rows for x in row], "differences")).fractions()
         return cls(difference=tuple((exact[2 * i], exact[2 * i + 1]) for i in range(RUNS)), models=models, about=about)
 
 

@@ -21,10 +21,9 @@ from assay.core.text import counted, listed, phrases, visible
 from assay.rows.columns import as_array
 from assay.rows.files.file_digests import digest_of
 from assay.rows.images.files import list_folder, load_image, suffix_of
-from assay.tally.batches import Column, open_batches
+from assay.tally.batches import Column, Partial, open_batches, run_kernel, run_kernel_on_spark
 from assay.tally.by_group import MISSING
 from assay.tally.census import Census
-from assay.tally.kernels import Partial, run_kernel, run_kernel_on_spark
 from assay.tally.unit_table import UnitTable
 
 if TYPE_CHECKING:

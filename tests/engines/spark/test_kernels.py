@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from assay.tally.kernels import run_kernel, run_kernel_on_spark
+from assay.tally.batches import run_kernel, run_kernel_on_spark
 from tests.layers.tally.test_kernels import Total, count_squares, count_units
 
 pytestmark = [

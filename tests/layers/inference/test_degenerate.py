@@ -12,12 +12,12 @@ from assay.core.errors import OutOfRange, PlanError, RowsError, UnpairedRows
 from assay.core.values import Undefined
 from assay.inference.intervals.auc import newcombe
 from assay.inference.tests.anova import one_way_anova, repeated_measures_anova
-from assay.inference.tests.block_ranks import conover, friedman, iman_davenport
 from assay.inference.tests.contingency import fisher_monte_carlo
 from assay.inference.tests.delong import delong, delong_many
 from assay.inference.tests.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_plain
 from assay.inference.tests.means import corrected_resampled_t, five_by_two_f, five_by_two_t, half_sample_t, paired_t
 from assay.inference.tests.ranks import wilcoxon, wilcoxon_pratt
+from assay.inference.tests.several_ranks import conover, friedman, iman_davenport
 from assay.inference.tests_catalogue import find_test
 from assay.inference.units.permutation_and_bootstrap import paired_bootstrap, paired_permutation
 from assay.tally.contingency_tables import Outcomes, Table

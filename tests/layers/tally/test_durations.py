@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.core.errors import AssayError
-from assay.tally.data.duration_counts import add_runs, count_run
-from assay.tally.data.durations import FAILED, Durations, find_bins
+from assay.tally.data.durations import FAILED, Durations, add_runs, count_run, find_bins
 from tests.timed import count_durations
 
 TIMES = st.lists(st.integers(0, 10**11) | st.just(FAILED), max_size=80)

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.tally.exact_sums import exact_dot, exact_sums
+from assay.tally.fixed_point import exact_dot, exact_sums
 
 values = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)
 

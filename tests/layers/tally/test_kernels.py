@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay.core.errors import RowsError
-from assay.tally.kernels import keep_units_whole, run_kernel
+from assay.tally.batches import keep_units_whole, run_kernel
 
 
 @dataclass(frozen=True)

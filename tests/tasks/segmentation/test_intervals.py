@@ -8,7 +8,7 @@ import pytest
 
 import assay
 from assay.core.errors import AssayError
-from assay.inference.intervals.hurdle import hurdle_interval
+from assay.inference.intervals.bounded_means import hurdle_interval
 from assay.tasks.segmentation.intervals import NEAR_ONE
 from assay.tasks.segmentation.thresholds import choose_threshold
 from tests.tasks.segmentation.masks import random_masks

@@ -191,8 +191,8 @@ def _from_plan(path: str, situation: Situation) -> Situation:
 def advise_measures(situation: Situation) -> list[str]:
     """The measures that fit, first the one to lead with, each with its reason."""
     from assay.core.task import find_task
+    from assay.measures.catalogue import guidance_of, proposed
     from assay.measures.declare import parse
-    from assay.measures.guidance import guidance_of, proposed
 
     task = find_task(situation.task)
     registry: Any = task.registry

@@ -13,8 +13,7 @@ from typing import Any, Final
 from assay.assess.errata import concerning
 from assay.inference.estimates import real_to_json
 from assay.measures import Measure
-from assay.measures.catalogue import grain
-from assay.measures.guidance import guidance_of
+from assay.measures.catalogue import grain, guidance_of
 
 PACKAGE: Final = Path(__file__).parents[2]
 

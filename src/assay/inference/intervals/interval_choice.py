@@ -104,7 +104,7 @@ class Uncertainty:
 
     def overall(self, measure: Measure, result: Value, priced: Priced | None = None) -> Found:
         """The interval of a value of the whole table, or of its rows with what they cost."""
-        from assay.inference.intervals.mean_cost import cost_interval
+        from assay.inference.intervals.bounded_means import cost_interval
 
         no = self._none(measure, result)
         if no or priced is not None:
@@ -145,24 +145,16 @@ class Uncertainty:
         """The intervals of one measure for every class against the rest."""
         if measure.family in FACTS or self._unsquared:
             return [self._none(measure, result) or "" for result in results]
-        class_intervals: list[Found] = ["the value is undefined"] * len(results)
         kept = [i for i, result in enumerate(results) if not isinstance(result, Undefined)]
-        if not kept:
-            return class_intervals
-        values = [results[i] for i in kept]
-        if self._confusion.weighted:
-            drawn = self._weighted.by_class(measure, cast("list[Share | Number]", values), kept)
-            for i, interval in zip(kept, drawn, strict=True):
-                class_intervals[i] = interval
-            return class_intervals
-        intervals: Sequence[Found] = (
-            self._shares(cast("list[Share]", values))
-            if measure.gives is Share
-            else self._classes(measure, cast("list[Number]", values), kept)
-        )
-        for i, interval in zip(kept, intervals, strict=True):
-            class_intervals[i] = interval
-        return class_intervals
+        values, intervals = [results[i] for i in kept], cast("Sequence[Found]", ())
+        if values and self._confusion.weighted:
+            intervals = self._weighted.by_class(measure, cast("list[Share | Number]", values), kept)
+        elif values and measure.gives is Share:
+            intervals = self._shares(cast("list[Share]", values))
+        elif values:
+            intervals = self._classes(measure, cast("list[Number]", values), kept)
+        found = dict(zip(kept, intervals, strict=True))
+        return [found.get(i, "the value is undefined") for i in range(len(results))]
 
     def _none(self, measure: Measure, result: Value) -> str | None:
         if isinstance(result, Undefined):

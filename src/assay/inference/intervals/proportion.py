@@ -107,12 +107,7 @@ def clopper_pearson(successes: int, of: int, level: float) -> Bounds:
     >>> round(low, 3), high
     (0.025, 1.0)
     """
-    from scipy.special import betaincinv
-
-    tail = (1 - level) / 2
-    low = 0.0 if successes == 0 else float(betaincinv(successes, of - successes + 1, tail))
-    high = 1.0 if successes == of else 1 - float(betaincinv(of - successes, successes + 1, tail))
-    return low, high
+    return _beta_ends(successes, of - successes, 1, level)
 
 
 def jeffreys(successes: int, of: int, level: float) -> Bounds:
@@ -122,12 +117,16 @@ def jeffreys(successes: int, of: int, level: float) -> Bounds:
     >>> low, round(high, 3)
     (0.0, 0.217)
     """
+    return _beta_ends(successes + 0.5, of - successes + 0.5, 0, level, open_at=0.5)
+
+
+def _beta_ends(successes: float, failures: float, more: int, level: float, open_at: float = 0.0) -> Bounds:
+    """Ends from Beta distributions, of which the side that an end moves away from holds `more` rows."""
     from scipy.special import betaincinv
 
     tail = (1 - level) / 2
-    a, b = successes + 0.5, of - successes + 0.5
-    low = 0.0 if successes == 0 else float(betaincinv(a, b, tail))
-    high = 1.0 if successes == of else 1 - float(betaincinv(b, a, tail))
+    low = 0.0 if successes == open_at else float(betaincinv(successes, failures + more, tail))
+    high = 1.0 if failures == open_at else 1 - float(betaincinv(failures, successes + more, tail))
     return low, high
 
 

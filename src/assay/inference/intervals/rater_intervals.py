@@ -17,45 +17,35 @@ from assay.measures.rater_coefficients import Agreement
 if TYPE_CHECKING:
     from assay.inference.intervals.interval_choice import Found
 
+TWO: Final = 2
 NO_SPREAD: Final = "all items agree or disagree alike, so the method sees no way for the value to vary"
 FEW: Final = "one item has no spread"
 
 
-def kappa_interval(agreement: Agreement, level: float) -> Found:
-    """The interval of a coefficient of two annotators, by the normal distribution; or why there is none."""
-    return _around(
-        agreement, standard_error(agreement, raters=2), normal_quantile((1 + level) / 2), level, "fleiss-cohen-everitt"
-    )
-
-
-def items_interval(agreement: Agreement, level: float) -> Found:
-    """The interval of a coefficient of several annotators, by Student's distribution; or why there is none."""
-    n = agreement.items
-    if n < 2:  # noqa: PLR2004
+def agreement_interval(agreement: Agreement, level: float, *, raters: int) -> Found:
+    """The interval of a coefficient: of two annotators by the normal distribution, of more by Student's."""
+    share, n = (1 + level) / 2, agreement.items
+    if raters > TWO and n < TWO:
         return FEW
-    return _around(
-        agreement, standard_error(agreement, raters=3), student_quantile(n - 1, (1 + level) / 2), level, "gwet"
-    )
+    error = standard_error(agreement, raters=raters)
+    if not error > 1e-12:  # noqa: PLR2004  rounding of a spread of 0
+        return NO_SPREAD
+    times = normal_quantile(share) if raters == TWO else student_quantile(n - 1, share)
+    low, high = max(-1.0, agreement.value - times * error), min(1.0, agreement.value + times * error)
+    return Interval(low=low, high=high, level=level, method="fleiss-cohen-everitt" if raters == TWO else "gwet")
 
 
 def standard_error(agreement: Agreement, *, raters: int) -> float:
     """The standard error of a coefficient: of two annotators by all items, of more by one less."""
     n = agreement.items
-    return math.sqrt(float(agreement.count @ agreement.influence**2) / (n * n if raters == 2 else n * (n - 1)))  # noqa: PLR2004
-
-
-def _around(agreement: Agreement, error: float, times: float, level: float, method: str) -> Found:
-    if not error > 1e-12:  # noqa: PLR2004  rounding of a spread of 0
-        return NO_SPREAD
-    low, high = max(-1.0, agreement.value - times * error), min(1.0, agreement.value + times * error)
-    return Interval(low=low, high=high, level=level, method=method)
+    return math.sqrt(float(agreement.count @ agreement.influence**2) / (n * n if raters == TWO else n * (n - 1)))
 
 
 def told(agreement: Agreement | Undefined, level: float, *, raters: int) -> dict[str, object]:
     """A coefficient with its interval, as facts."""
     if isinstance(agreement, Undefined):
         return {"value": None, "undefined": agreement.reason}
-    interval = kappa_interval(agreement, level) if raters == 2 else items_interval(agreement, level)  # noqa: PLR2004
+    interval = agreement_interval(agreement, level, raters=raters)
     out: dict[str, object] = {"value": agreement.value, "observed": agreement.observed, "chance": agreement.chance}
     if isinstance(interval, Interval):
         return out | {"low": interval.low, "high": interval.high, "interval": interval.method, "items": agreement.items}

@@ -16,7 +16,6 @@ from assay.inference.estimates import Interval
 from assay.inference.intervals.auc import area_interval, delong_variance
 from assay.inference.intervals.functions_of_counts import ALLOWED, built
 from assay.inference.intervals.proportion import (
-    fitting,
     normal_quantile,
     of_shares,
     recovered,
@@ -234,9 +233,8 @@ class ScoreUncertainty:
         chance = np.concatenate([gaps(one, bins, binning)[0] - own for one in self._draws.blocks(self._size)])
         largest = measure.name == "maximum_calibration_error"
         weight = 1 / rows if largest else np.full(len(rows), 1 / float(t.n))
-        simulated_errors = np.stack(
-            [_summed(np.abs(share * own + chance) * weight, largest=largest) for share in SHRUNK]
-        )
+        total = np.max if largest else np.sum
+        simulated_errors = np.stack([total(np.abs(share * own + chance) * weight, axis=-1) for share in SHRUNK])
         tail = (1 - self._wanted.level) / 2
         low, high = np.quantile(simulated_errors, [tail, 1 - tail], axis=1)
         value = result.value
@@ -252,9 +250,7 @@ class ScoreUncertainty:
         level, of = self._wanted.level, int(result.denominator)
         # Tied places count in part, and Wilson's interval takes parts.
         low, high = wilson(cast("int", float(result.numerator)), of, level)
-        return Interval(
-            low=low, high=high, level=level, method=fitting("wilson", of).replace("clopper-pearson", "wilson")
-        )
+        return Interval(low=low, high=high, level=level, method="wilson")
 
     def _of_classes(self, t: Scores, measure: Measure, result: Number) -> Found:
         if measure.average == "micro":
@@ -370,10 +366,6 @@ def _scale(t: Ranked, measure: Measure) -> _Scale:
     if measure.name == "lift_at" and share < 1:
         ends = (0.0, 1 / share)  # all positives are among the rows called
     return _Scale(ends, 1 / (20 * min(float(t.positives), float(t.negatives)) + 20))
-
-
-def _summed(each: Floats, *, largest: bool) -> Floats:
-    return cast("Floats", each.max(axis=-1) if largest else each.sum(axis=-1))
 
 
 def _error(values: Floats, count: Floats) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +16,6 @@ from assay.core.text import counted
 from assay.core.traits import EXTENSION, TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.estimates import Interval
 from assay.inference.findings import Check, Effect, Finding, no_number
 from assay.inference.power import least_student
 from assay.inference.tail_probabilities import CERTAIN, chi_squared, fisher_f, studentised_range
@@ -26,18 +26,29 @@ if TYPE_CHECKING:
     from assay.core.arrays import Floats
 
 NO_SPREAD: Final = Undefined(reason="no group has any spread", code="zero-variance")
-UNPAIRED: Final = ("on values of the same items, folds or data sets: those are paired",)
-RESAMPLED: Final = ("on values from resampling one data set",)
+NORMAL: Final = ("all values are independent", "values are about normal in each group")
+_of_groups = partial(
+    significance,
+    null="all means are equal",
+    assumes=(*NORMAL, "the groups scatter alike"),
+    never=("on values of the same items, folds or data sets: those are paired",),
+)
+_repeated_measures = partial(
+    significance,
+    null="all means are equal",
+    effect="partial eta squared",
+    never=("on values from resampling one data set",),
+    source=(TS4213("7.3"), EXTENSION),
+    spec="T-06",
+    errata=("E-TS-22",),
+)
 
 
-@significance(
+@_of_groups(
     title="One-way analysis of variance",
     also=("one-way ANOVA",),
     asks="do independent groups have the same mean?",
-    null="all means are equal",
     effect="eta squared, the share of the spread that lies between the groups",
-    assumes=("all values are independent", "values are about normal in each group", "the groups scatter alike"),
-    never=UNPAIRED,
     source=TS4213("7.3"),
     spec="T-05",
     errata=("E-TS-16", "E-TS-22"),
@@ -47,7 +58,7 @@ def one_way_anova(t: Groups, *, level: float = 0.95) -> Finding:
     k, n = len(t.values), t.n
     between, within = squares(t)
     if n <= k or not within:
-        return _flat(t.n, "eta squared", level, equal=not between)
+        return _flat(t.n, "eta squared", equal=not between)
     value = float(between / (k - 1) / (within / (n - k)))
     mean_within = within / (n - k)
     omega = float((between - (k - 1) * mean_within) / (between + within + mean_within))
@@ -65,14 +76,12 @@ def one_way_anova(t: Groups, *, level: float = 0.95) -> Finding:
     )
 
 
-@significance(
+@_of_groups(
     title="Welch's analysis of variance",
     also=("Welch ANOVA",),
     asks="do independent groups have the same mean, however they scatter?",
-    null="all means are equal",
     effect="largest minus smallest mean",
-    assumes=("all values are independent", "values are about normal in each group"),
-    never=UNPAIRED,
+    assumes=NORMAL,
     source=(TS4213("7.3"), EXTENSION),
     spec="T-05",
 )
@@ -80,7 +89,7 @@ def welch_anova(t: Groups, *, level: float = 0.95) -> Finding:
     need_groups(t, 2)
     name, k = "largest minus smallest mean", len(t.values)
     if min(t.sizes) < 2 or not all(one.squares for one in t.values):  # noqa: PLR2004  weights are over variances
-        return _flat(t.n, name, level, equal=len({one.mean for one in t.values}) == 1)
+        return _flat(t.n, name, equal=len({one.mean for one in t.values}) == 1)
     means = np.array([float(one.mean) for one in t.values])
     sizes = np.array(t.sizes, dtype=np.float64)
     weight = np.array([one.n / float(one.variance) for one in t.values])
@@ -102,46 +111,32 @@ def welch_anova(t: Groups, *, level: float = 0.95) -> Finding:
     )
 
 
-@significance(
+@_repeated_measures(
     title="Repeated-measures analysis of variance",
     also=("RM-ANOVA",),
     asks="do several models have the same mean over the same items?",
-    null="all means are equal",
-    effect="partial eta squared",
     assumes=("items are independent", "residuals are about normal", "differences of any two models scatter alike"),
-    never=RESAMPLED,
-    source=(TS4213("7.3"), EXTENSION),
-    spec="T-06",
-    errata=("E-TS-22",),
 )
 def repeated_measures_anova(t: Blocks, *, level: float = 0.95) -> Finding:
     return _repeated(t, level, corrected=False)
 
 
-@significance(
+@_repeated_measures(
     title="Repeated-measures analysis of variance, Greenhouse-Geisser corrected",
     also=("RM-ANOVA corrected",),
     asks="do several models have the same mean over the same items, whatever their correlations?",
-    null="all means are equal",
-    effect="partial eta squared",
     assumes=("items are independent", "residuals are about normal"),
-    never=RESAMPLED,
-    source=(TS4213("7.3"), EXTENSION),
-    spec="T-06",
-    errata=("E-TS-22",),
 )
 def greenhouse_geisser(t: Blocks, *, level: float = 0.95) -> Finding:
     return _repeated(t, level, corrected=True)
 
 
-@significance(
+@_of_groups(
     title="Tukey's honestly significant differences",
     also=("Tukey HSD",),
     asks="which groups differ in their mean?",
     null="the two means are equal",
     effect="difference of two means",
-    assumes=("all values are independent", "values are about normal in each group", "the groups scatter alike"),
-    never=UNPAIRED,
     source=EXTENSION,
     spec="T-33",
 )
@@ -149,33 +144,24 @@ def tukey(t: Groups, *, level: float = 0.95) -> tuple[Finding, ...]:
     from scipy.stats import studentized_range
 
     need_groups(t, 2)
-    k, df = len(t.values), t.n - len(t.values)
-    within = squares(t)[1]
-    if df < 1 or not within:
-        return tuple(
-            _flat(
-                t.values[a].n + t.values[b].n,
-                "difference of two means",
-                level,
-                equal=t.values[a].mean == t.values[b].mean,
-            ).said(models=(t.models[a], t.models[b]))
-            for a, b in combinations(range(k), 2)
-        )
-    edge = float(studentized_range.ppf(level, k, df))
+    k, df, within = len(t.values), t.n - len(t.values), squares(t)[1]
+    edge = float(studentized_range.ppf(level, k, df)) if df >= 1 and within else 0.0
     findings = []
-    for a, b in combinations(range(k), 2):
-        gap = float(t.values[a].mean - t.values[b].mean)
-        error = math.sqrt(float(within) / df / 2 * (1 / t.values[a].n + 1 / t.values[b].n))
-        interval = Interval(low=gap - edge * error, high=gap + edge * error, level=level, method="tukey, simultaneous")
+    for (a, first), (b, second) in combinations(zip(t.models, t.values, strict=True), 2):
+        gap, n = float(first.mean - second.mean), first.n + second.n
+        if not edge:
+            findings.append(_flat(n, "difference of two means", equal=first.mean == second.mean).said(models=(a, b)))
+            continue
+        error = math.sqrt(float(within) / df / 2 * (1 / first.n + 1 / second.n))
         findings.append(
             Finding(
                 chance=studentised_range(abs(gap) / error, k, df),
-                effect=Effect(name=f"mean of {t.models[a]} minus {t.models[b]}", value=gap, interval=interval),
+                effect=Effect.around(f"mean of {a} minus {b}", gap, edge * error, level, "tukey, simultaneous"),
                 statistic=abs(gap) / error,
                 statistic_name="q",
                 df=(k, df),
-                models=(t.models[a], t.models[b]),
-                n=t.values[a].n + t.values[b].n,
+                models=(a, b),
+                n=n,
                 notes=(f"p holds for all {k * (k - 1) // 2} pairs together",),
                 least=(edge / math.sqrt(2) + 0.8416) * error * math.sqrt(2),
             )
@@ -206,7 +192,7 @@ def _repeated(t: Blocks, level: float, *, corrected: bool) -> Finding:
     items = Fraction(sum(sum(row) ** 2 for row in zip(*columns, strict=True)), k) - correction_term
     error = sum(x * x for column in columns for x in column) - correction_term - models - items
     if not error:
-        return _flat(j, "partial eta squared", level, equal=not models)
+        return _flat(j, "partial eta squared", equal=not models)
     value = float(models / (k - 1) / (error / ((k - 1) * (j - 1))))
     matrix = t.matrix()
     epsilon, sphericity = _sphericity(matrix)
@@ -255,8 +241,8 @@ def _residuals(t: Groups) -> Check:
     return normality(Exact.of(centred), "residuals")
 
 
-def _flat(n: int, name: str, level: float, *, equal: bool) -> Finding:
+def _flat(n: int, name: str, *, equal: bool) -> Finding:
     """No spread within: p = 1 where the means agree too, otherwise no number means anything."""
-    flat = no_number(name, NO_SPREAD, "F", n=n, level=level)
     told = f"{counted(n, 'value')} without any spread: the models have the same value everywhere"
-    return flat.said(chance=CERTAIN, notes=(told,)) if equal else flat
+    known = {"chance": CERTAIN, "notes": (told,)} if equal else {}
+    return no_number(name, NO_SPREAD, "F", n=n, **known)

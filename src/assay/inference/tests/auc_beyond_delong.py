@@ -23,7 +23,6 @@ from assay.core.text import figure
 from assay.core.traits import EXTENSION, Source
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
 from assay.inference.intervals.auc import MISRANKED_OF_TWO, Areas, area_ends, near_an_end
 from assay.inference.intervals.difference_of_two import apart_from_zero
@@ -32,17 +31,19 @@ from assay.inference.resampling import SEED, stream
 from assay.inference.tail_probabilities import CERTAIN, Tail
 from assay.inference.tests.delong import (
     IDENTICAL,
-    area_effect,
+    SAME_RANKING,
+    area_finding,
     areas,
+    components,
     delong,
-    prevalence_told,
+    name_difference,
     too_few,
     undefined_areas,
 )
 from assay.tally.paired.joint_scores import PairedScores
 
 if TYPE_CHECKING:
-    from assay.core.arrays import Whole
+    from assay.core.arrays import Floats, Whole
 
 PAIR: Final = 2
 METHOD: Final = "square-and-add of both areas"
@@ -149,33 +150,27 @@ def same_ranking(t: PairedScores, a: int, b: int) -> bool:
 def _pairs(t: PairedScores, level: float) -> tuple[Finding, ...]:
     pairs = list(combinations(range(len(t.models)), 2))
     if lost := too_few(t):
-        return tuple(undefined_areas(t.only(t.models[a], t.models[b]), lost, "z", level) for a, b in pairs)
+        return tuple(undefined_areas(t.only(t.models[a], t.models[b]), lost, "z") for a, b in pairs)
     found = areas(t)
     return tuple(_pair(found, a, b, level, same=same_ranking(t, a, b)) for a, b in pairs)
 
 
 def _pair(roc_areas: Areas, a: int, b: int, level: float, *, same: bool) -> Finding:
-    gap, models = roc_areas.gap(a, b)[0], (roc_areas.models[a], roc_areas.models[b])
-    name = f"AUROC of {models[0]} minus {models[1]}"
-    shared = {
-        "statistic_name": "z", "about": "auroc", "models": models, "n": roc_areas.m + roc_areas.n, "level": level,
-        "counts": {"positives": roc_areas.m, "negatives": roc_areas.n},
-        "more": tuple(area_effect(roc_areas, i, level) for i in (a, b)),
-    }  # fmt: skip
+    gap, name = roc_areas.gap(a, b)[0], name_difference(roc_areas, a, b)
     if same:
-        effect = Effect(name=name, value=0.0, no_interval=SAME)
-        notes = ("the two rankings are identical", *roc_areas.notes, *prevalence_told(roc_areas))
-        return Finding(chance=CERTAIN, effect=effect, statistic=IDENTICAL, least=IDENTICAL, notes=notes, **shared)  # type: ignore[arg-type]
+        parts = {"effect": Effect(name=name, value=0.0, no_interval=SAME), "statistic": IDENTICAL, "least": IDENTICAL}
+        return area_finding(roc_areas, (a, b), level, chance=CERTAIN, notes=(SAME_RANKING,), **parts)
     ends = added_ends(roc_areas, a, b, level)
     decided = apart_from_zero(gap, ends, level)
-    interval = Interval(low=ends[0], high=ends[1], level=level, method=METHOD)
-    return Finding(
+    return area_finding(
+        roc_areas,
+        (a, b),
+        level,
         chance=decided.chance,
-        effect=Effect(name=name, value=gap, interval=interval),
+        effect=Effect.between(name, gap, ends, level, METHOD),
         statistic=0.0 if not gap and isinstance(decided.statistic, Undefined) else decided.statistic,
         least=decided.least,
-        notes=(_told(roc_areas, a, b), *roc_areas.notes, *prevalence_told(roc_areas)),
-        **shared,  # type: ignore[arg-type]
+        notes=(_told(roc_areas, a, b),),
     )
 
 
@@ -235,32 +230,20 @@ def signed_terms(t: PairedScores) -> tuple[Whole, Whole]:
     """
     m, columns = t.positives.shape[1], np.concatenate([t.positives, t.negatives], axis=1)
     times = np.concatenate(t.counts())
-    a, b = (_midranks(scores, times) for scores in columns)
-    (pos_a, neg_a), (pos_b, neg_b) = (a[:m], a[m:]), (b[:m], b[m:])
-    of_pos, of_neg = times[:m], times[m:]
-    up = _placed(pos_a, neg_a, of_neg) - _placed(pos_b, neg_b, of_neg)
-    up += _placed(pos_a, neg_b, of_neg) - _placed(pos_b, neg_a, of_neg)
-    down = _placed(neg_b, pos_b, of_pos) - _placed(neg_a, pos_a, of_pos)
-    down += _placed(neg_b, pos_a, of_pos) - _placed(neg_a, pos_b, of_pos)
-    return np.concatenate([up, down]), times
+    ranks = np.stack([_midranks(scores, times) for scores in columns])
+    # Each model against itself, then against the other one.
+    (aa, bb, ab, ba), (below_aa, below_bb, below_ba, below_ab) = components(
+        ranks[[0, 1, 0, 1], :m], ranks[[0, 1, 1, 0], m:], (times[:m], times[m:])
+    )
+    return np.concatenate([aa - bb + ab - ba, below_aa - below_bb + below_ab - below_ba]), times
 
 
-def _midranks(scores: Whole, times: Whole) -> Whole:
+def _midranks(scores: Floats, times: Whole) -> Floats:
     """Twice the midrank of each column, which stands for some rows."""
     _, place = np.unique(scores, return_inverse=True)
-    size = np.bincount(place, weights=times).astype(np.int64)
-    twice: Whole = (2 * np.cumsum(size) - size)[place]
+    size = np.bincount(place, weights=times).astype(np.float64)
+    twice: Floats = (2 * np.cumsum(size) - size)[place]
     return twice
-
-
-def _placed(values: Whole, others: Whole, times: Whole) -> Whole:
-    """Twice the others below each value, ties counting once."""
-    order = np.argsort(others, kind="stable")
-    below = np.concatenate([[0], np.cumsum(times[order])])
-    places = (np.searchsorted(others[order], values, side=side) for side in ("left", "right"))
-    low, high = (below[place] for place in places)
-    both: Whole = low + high
-    return both
 
 
 def _chance(terms: Whole, times: Whole, draws: int, seed: int) -> tuple[Tail, str]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -13,9 +14,8 @@ from assay.core.text import counted
 from assay.core.traits import TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.estimates import Interval
 from assay.inference.findings import Check, Effect, Finding, Real, no_number
-from assay.inference.intervals.proportion import wilson
+from assay.inference.intervals.proportion import recovered, wilson
 from assay.inference.power import least_chi_squared, least_normal
 from assay.inference.resampling import SEED, stream
 from assay.inference.tail_probabilities import CERTAIN, Tail, chi_squared, normal
@@ -29,27 +29,32 @@ SAME: Final = 1e-7
 TABLES: Final = 9999
 NOT_PAIRED: Final = ("on two models of the same rows: those are paired", "on shares instead of counts")
 EMPTY_MARGIN: Final = Undefined(reason="a whole row or column of the table is zero", code="zero-margin")
-
-
-@significance(
-    title="Chi-squared test of association",
+_association = partial(
+    significance,
     asks="do two factors of independent rows go together?",
     null="the factors are independent",
     effect="Cramér's V",
-    assumes=("rows are independent", "expected counts are 1 or more, and 5 or more in four cells of five"),
+    assumes=("rows are independent",),
     never=NOT_PAIRED,
+    source=TS4213("7.7"),
+    spec="T-10",
+    errata=("E-TS-22",),
+)
+
+
+@_association(
+    title="Chi-squared test of association",
+    assumes=("rows are independent", "expected counts are 1 or more, and 5 or more in four cells of five"),
     source=TS4213("7.5"),
     spec="T-09",
-    errata=("E-TS-22",),
 )
 def chi_squared_association(t: Table, *, level: float = 0.95) -> Finding:
     seen = _occupied(t)
     r, c = seen.shape
     if min(r, c) < 2:  # noqa: PLR2004  one level left
-        return _no_table(t, level, "Cramér's V", "chi-squared")
+        return _no_table(t, "Cramér's V", "chi-squared")
     n, expected = float(seen.sum()), _expected(seen)
-    value = float(((seen - expected) ** 2 / expected).sum())
-    df = (r - 1) * (c - 1)
+    value, df = _pearson(seen, expected), (r - 1) * (c - 1)
     phi2 = value / n
     corrected = max(0.0, phi2 - df / (n - 1)) if n > 1 else 0.0
     wide, tall = r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)
@@ -61,15 +66,27 @@ def chi_squared_association(t: Table, *, level: float = 0.95) -> Finding:
     shape = min(r, c) - 1
     return Finding(
         chance=chi_squared(value, df),
-        effect=Effect(name="Cramér's V", value=math.sqrt(phi2 / shape), no_interval="none is customary"),
+        effect=_cramer(value, t.n, shape),
         statistic=value,
         statistic_name="chi-squared",
         df=(df,),
         n=t.n,
         more=(_bounded(unbiased, value, df, n * shape, level),),
         checks=(_large_enough(expected),),
-        least=min(1.0, least_chi_squared(df, t.n, level) / math.sqrt(shape)),
+        least=_least_cramer(df, t.n, shape, level),
     )
+
+
+def _cramer(value: float, n: int, shape: int) -> Effect:
+    return Effect(name="Cramér's V", value=math.sqrt(value / n / shape), no_interval="none is customary")
+
+
+def _least_cramer(df: int, n: int, shape: int, level: float) -> float:
+    return min(1.0, least_chi_squared(df, n, level) / math.sqrt(shape))
+
+
+def _pearson(seen: Floats, expected: Floats) -> float:
+    return float(((seen - expected) ** 2 / expected).sum())
 
 
 def _bounded(unbiased: Real, value: float, df: int, scale: float, level: float) -> Effect:
@@ -81,8 +98,7 @@ def _bounded(unbiased: Real, value: float, df: int, scale: float, level: float) 
     if isinstance(unbiased, Undefined):
         return Effect(name=name, value=unbiased)
     low, high = (min(1.0, math.sqrt(end / scale)) for end in noncentral_ends(value, df, level))
-    interval = Interval(low=min(low, unbiased), high=max(high, unbiased), level=level, method="noncentral chi-squared")
-    return Effect(name=name, value=unbiased, interval=interval)
+    return Effect.between(name, unbiased, (min(low, unbiased), max(high, unbiased)), level, "noncentral chi-squared")
 
 
 def noncentral_ends(value: float, df: int, level: float) -> tuple[float, float]:
@@ -124,7 +140,7 @@ def chi_squared_fit(t: Table, *, level: float = 0.95) -> Finding:
             fix="give two rows of counts",
         )
     expected = reference / reference.sum() * seen.sum()
-    value, df = float(((seen - expected) ** 2 / expected).sum()), len(seen) - 1
+    value, df = _pearson(seen, expected), len(seen) - 1
     return Finding(
         chance=chi_squared(value, df),
         effect=Effect(name="Cohen's w", value=math.sqrt(value / float(seen.sum())), no_interval="none is customary"),
@@ -137,16 +153,11 @@ def chi_squared_fit(t: Table, *, level: float = 0.95) -> Finding:
     )
 
 
-@significance(
+@_association(
     title="Fisher's exact test",
     asks="do two yes-or-no factors of independent rows go together?",
     null="the odds ratio is 1",
     effect="odds ratio",
-    assumes=("rows are independent",),
-    never=NOT_PAIRED,
-    source=TS4213("7.7"),
-    spec="T-10",
-    errata=("E-TS-22",),
 )
 def fisher_exact(t: Table, *, level: float = 0.95) -> Finding:
     from scipy.stats.contingency import odds_ratio
@@ -157,14 +168,14 @@ def fisher_exact(t: Table, *, level: float = 0.95) -> Finding:
         )
     (a, b), (c, d) = t.rows
     if 0 in (a + b, c + d, a + c, b + d):
-        return _no_table(t, level, "odds ratio", "count of the first cell")
+        return _no_table(t, "odds ratio", "count of the first cell")
     conditional = odds_ratio([[a, b], [c, d]], kind="conditional")
     ends = conditional.confidence_interval(confidence_level=level)
     sample = a * d / (b * c) if b * c else math.inf if a * d else Undefined(reason="both diagonals hold a zero")
-    interval = Interval(low=float(ends.low), high=float(ends.high), level=level, method="conditional exact")
+    name, value = "odds ratio, conditional", float(conditional.statistic)
     return Finding(
         chance=_hypergeometric(a, a + b, a + c, t.n),
-        effect=Effect(name="odds ratio, conditional", value=float(conditional.statistic), interval=interval),
+        effect=Effect.between(name, value, (float(ends.low), float(ends.high)), level, "conditional exact"),
         statistic=float(a),
         statistic_name="count of the first cell",
         n=t.n,
@@ -174,46 +185,28 @@ def fisher_exact(t: Table, *, level: float = 0.95) -> Finding:
     )
 
 
-@significance(
-    title="Fisher's exact test for larger tables, by Monte Carlo",
-    asks="do two factors of independent rows go together?",
-    null="the factors are independent",
-    effect="Cramér's V",
-    assumes=("rows are independent",),
-    never=NOT_PAIRED,
-    source=TS4213("7.7"),
-    spec="T-10",
-    errata=("E-TS-22",),
-)
+@_association(title="Fisher's exact test for larger tables, by Monte Carlo")
 def fisher_monte_carlo(t: Table, *, level: float = 0.95, draws: int = TABLES, seed: int = SEED) -> Finding:
     from scipy.special import gammaln
     from scipy.stats import random_table
 
     seen = _occupied(t)
     if min(seen.shape) < 2:  # noqa: PLR2004  one level left
-        return _no_table(t, level, "Cramér's V", "log chance of the table")
+        return _no_table(t, "Cramér's V", "log chance of the table")
     whole = seen.astype(np.int64)
     drawn = random_table.rvs(whole.sum(axis=1), whole.sum(axis=0), size=draws, random_state=stream(seed))
     log = -gammaln(drawn + 1).sum(axis=(1, 2))
     observed = float(-gammaln(seen + 1).sum())
     as_rare = int((log <= observed + SAME).sum())
-    expected = _expected(seen)
-    value = float(((seen - expected) ** 2 / expected).sum())
+    shape, df = min(seen.shape) - 1, (seen.shape[0] - 1) * (seen.shape[1] - 1)
     return Finding(
         chance=Tail.of((1 + as_rare) / (1 + draws)),
-        effect=Effect(
-            name="Cramér's V",
-            value=math.sqrt(value / t.n / (min(seen.shape) - 1)),
-            no_interval="none is customary",
-        ),
+        effect=_cramer(_pearson(seen, _expected(seen)), t.n, shape),
         statistic=observed,
         statistic_name="log chance of the table, up to a constant",
         n=t.n,
         notes=(f"{draws:,} random tables with the same margins, seed {seed}; p = (1 + as rare) / (1 + drawn)",),
-        least=min(
-            1.0,
-            least_chi_squared((seen.shape[0] - 1) * (seen.shape[1] - 1), t.n, level) / math.sqrt(min(seen.shape) - 1),
-        ),
+        least=_least_cramer(df, t.n, shape, level),
     )
 
 
@@ -236,18 +229,15 @@ def two_shares(t: Table, *, level: float = 0.95) -> Finding:
     first, second = a + b, c + d
     name = "share of the first group minus share of the second"
     if not (first and second):
-        return _no_table(t, level, name, "z")
+        return _no_table(t, name, "z")
     p, q, pooled = a / first, c / second, (a + c) / t.n
-    (low, high), (under, over) = wilson(a, first, level), wilson(c, second, level)
-    gap = p - q
-    below, above = math.hypot(p - low, over - q), math.hypot(high - p, q - under)
-    interval = Interval(low=gap - below, high=gap + above, level=level, method="newcombe")
+    gap, ends = p - q, recovered(p, wilson(a, first, level), q, wilson(c, second, level))
     error = math.sqrt(pooled * (1 - pooled) * (1 / first + 1 / second))
     expected = np.array([[first * pooled, first * (1 - pooled)], [second * pooled, second * (1 - pooled)]])
     z: Real = gap / error if error else Undefined(reason="every row is a success, or none is", code="zero-variance")
     return Finding(
         chance=CERTAIN if isinstance(z, Undefined) else normal(z),
-        effect=Effect(name=name, value=gap, interval=interval, share=True),
+        effect=Effect.between(name, gap, ends, level, "newcombe", share=True),
         statistic=z,
         statistic_name="z",
         n=t.n,
@@ -271,16 +261,15 @@ def exact_binomial(t: Successes, *, level: float = 0.95) -> Finding:
     name = f"share minus {t.against:g}"
     if not t.n:
         lost = Undefined(reason="there are no rows", code="n=0")
-        return no_number(name, lost, "successes", level=level, least=None)
+        return no_number(name, lost, "successes", least=None)
     below = float(bdtr(t.successes, t.n, t.against))
     above = float(bdtrc(t.successes - 1, t.n, t.against)) if t.successes else 1.0
     p = min(1.0, 2 * min(below, above))
-    low, high = wilson(t.successes, t.n, level)
-    interval = Interval(low=low - t.against, high=high - t.against, level=level, method="wilson")
+    low, high = (end - t.against for end in wilson(t.successes, t.n, level))
     error = math.sqrt(t.against * (1 - t.against) / t.n)
     return Finding(
         chance=Tail.of(p) if p > 0 else normal((t.successes / t.n - t.against) / error),
-        effect=Effect(name=name, value=t.successes / t.n - t.against, interval=interval, share=True),
+        effect=Effect.between(name, t.successes / t.n - t.against, (low, high), level, "wilson", share=True),
         statistic=float(t.successes),
         statistic_name="successes",
         n=t.n,
@@ -328,6 +317,6 @@ def _two_shares_least(first: int, second: int, pooled: float, level: float) -> R
     return min(1.0, least_normal(error, level))
 
 
-def _no_table(t: Table, level: float, effect: str, name: str) -> Finding:
+def _no_table(t: Table, effect: str, name: str) -> Finding:
     notes = (f"{counted(t.n, 'row')} with one level of a factor show no association",)
-    return no_number(effect, EMPTY_MARGIN, name, chance=CERTAIN, n=t.n, level=level, notes=notes)
+    return no_number(effect, EMPTY_MARGIN, name, chance=CERTAIN, n=t.n, notes=notes)

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from assay.core.text import counted
 from assay.core.traits import RAINIO, TS4213, Source
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, Real, no_number
 from assay.inference.intervals.auc import ROUNDING, Areas, area_ends, freedom
 from assay.inference.intervals.proportion import normal_quantile
@@ -60,7 +60,7 @@ def delong(t: PairedScores, *, level: float = 0.95, alternative: Alternative = "
     if len(t.models) != LEAST:
         raise PlanError("test-needs", f"this form takes two models, not {len(t.models)}", fix="use delong_many")
     if lost := too_few(t):
-        return undefined_areas(t, lost, "z", level)
+        return undefined_areas(t, lost, "z")
     return pair(areas(t), 0, 1, level, alternative)
 
 
@@ -79,7 +79,7 @@ def delong_many(t: PairedScores, *, level: float = 0.95) -> Finding:
     if len(t.models) < LEAST:
         raise PlanError("test-needs", "this form takes two models or more", fix="give the scores of more models")
     if lost := too_few(t):
-        return undefined_areas(t, lost, "chi-squared", level)
+        return undefined_areas(t, lost, "chi-squared")
     return many(areas(t), level)
 
 
@@ -95,7 +95,7 @@ def delong_many(t: PairedScores, *, level: float = 0.95) -> Finding:
 def delong_pairs(t: PairedScores, *, level: float = 0.95) -> tuple[Finding, ...]:
     if lost := too_few(t):
         pairs = combinations(t.models, 2)
-        return tuple(undefined_areas(t, lost, "z", level).said(models=models) for models in pairs)
+        return tuple(undefined_areas(t, lost, "z").said(models=models) for models in pairs)
     found = areas(t)
     return tuple(pair(found, a, b, level) for a, b in combinations(range(len(t.models)), 2))
 
@@ -103,35 +103,50 @@ def delong_pairs(t: PairedScores, *, level: float = 0.95) -> tuple[Finding, ...]
 def pair(roc_areas: Areas, a: int, b: int, level: float, alternative: Alternative = "two-sided") -> Finding:
     """Two of the areas."""
     gap, variance = roc_areas.gap(a, b)
-    models = (roc_areas.models[a], roc_areas.models[b])
-    error = math.sqrt(variance)
-    name = f"AUROC of {models[0]} minus {models[1]}"
-    effect = Effect(name=name, value=gap, no_interval="the difference has no variance")
-    statistic: Real = IDENTICAL if not gap else NO_SPREAD
-    chance = CERTAIN if not gap else NO_SPREAD
-    if error:
-        reach = normal_quantile((1 + level) / 2) * error
-        ends = Interval(low=max(gap - reach, -1.0), high=min(gap + reach, 1.0), level=level, method="delong")
-        effect = Effect(name=name, value=gap, interval=ends)
-        statistic, chance = gap / error, normal(gap / error, alternative)
-    return Finding(
-        chance=chance,
-        effect=effect,
-        statistic=statistic,
-        statistic_name="z",
-        about="auroc",
-        models=models,
-        n=roc_areas.m + roc_areas.n,
+    error, name = math.sqrt(variance), name_difference(roc_areas, a, b)
+    if not error:
+        effect = Effect(name=name, value=gap, no_interval="the difference has no variance")
+        lost = NO_SPREAD if gap else IDENTICAL
+        notes = () if gap else (SAME_RANKING,)
+        parts = {"chance": NO_SPREAD if gap else CERTAIN, "effect": effect, "statistic": lost, "least": lost}
+        return area_finding(roc_areas, (a, b), level, notes=notes, alternative=alternative, **parts)
+    reach = normal_quantile((1 + level) / 2) * error
+    return area_finding(
+        roc_areas,
+        (a, b),
+        level,
+        chance=normal(gap / error, alternative),
+        effect=Effect.between(name, gap, (max(gap - reach, -1.0), min(gap + reach, 1.0)), level, "delong"),
+        statistic=gap / error,
         alternative=alternative,
-        counts={"positives": roc_areas.m, "negatives": roc_areas.n},
-        more=tuple(area_effect(roc_areas, i, level) for i in (a, b)),
-        notes=(
-            *((SAME_RANKING,) if not error and not gap else ()),
-            *roc_areas.notes,
-            *prevalence_told(roc_areas),
-        ),
-        least=least_normal(error, level) if error else statistic,
+        least=least_normal(error, level),
     )
+
+
+def name_difference(roc_areas: Areas, a: int, b: int) -> str:
+    """What the difference of two areas is called."""
+    return f"AUROC of {roc_areas.models[a]} minus {roc_areas.models[b]}"
+
+
+def area_finding(
+    roc_areas: Areas,
+    which: Sequence[int],
+    level: float,
+    *,
+    notes: tuple[str, ...] = (),
+    **parts: Any,  # noqa: ANN401  parts of a finding
+) -> Finding:
+    """A finding on some of the areas, with what is told of all such."""
+    common = {
+        "statistic_name": "z",
+        "about": "auroc",
+        "models": tuple(roc_areas.models[i] for i in which),
+        "n": roc_areas.m + roc_areas.n,
+        "counts": {"positives": roc_areas.m, "negatives": roc_areas.n},
+        "more": tuple(area_effect(roc_areas, i, level) for i in which),
+        "notes": (*notes, *roc_areas.notes, *prevalence_told(roc_areas)),
+    }
+    return Finding(**{**common, **parts})
 
 
 def many(roc_areas: Areas, level: float) -> Finding:
@@ -148,7 +163,10 @@ def many(roc_areas: Areas, level: float) -> Finding:
         statistic = max(float(gaps @ np.linalg.pinv(spread, hermitian=True) @ gaps), 0.0)
         chance = chi_squared(statistic, rank)
     widest = max((math.sqrt(roc_areas.gap(a, b)[1]) for a, b in combinations(range(k), 2)), default=0.0)
-    return Finding(
+    return area_finding(
+        roc_areas,
+        range(k),
+        level,
         chance=chance,
         effect=Effect(
             name="largest minus smallest AUROC",
@@ -158,11 +176,6 @@ def many(roc_areas: Areas, level: float) -> Finding:
         statistic=statistic,
         statistic_name="chi-squared",
         df=(rank,),
-        about="auroc",
-        n=roc_areas.m + roc_areas.n,
-        counts={"positives": roc_areas.m, "negatives": roc_areas.n},
-        more=tuple(area_effect(roc_areas, i, level) for i in range(k)),
-        notes=(*roc_areas.notes, *prevalence_told(roc_areas)),
         least=least_normal(widest, level) if widest else statistic,
     )
 
@@ -260,25 +273,11 @@ def _tied(order: Whole, starts: Whole, m: int, counts: Whole | None) -> tuple[Wh
     return above[tie[:m]], below[tie[m:]]
 
 
-def area_interval(positives: Floats, negatives: Floats, level: float) -> dict[str, object]:
-    """The interval of one area, or why there is none."""
-    if min(positives.shape[1], negatives.shape[1]) < LEAST:
-        return {"no_interval": "it needs two values on each side, at least"}
-    found = areas(PairedScores(models=("",), positives=positives, negatives=negatives))
-    return _ends(found, 0, level)
-
-
-def area_effect(roc_areas: Areas, i: int, level: float) -> Effect:
+def area_effect(roc_areas: Areas, i: int, level: float, name: str = "") -> Effect:
     """One of the areas with its interval, which is that of an assessment."""
-    name, area = f"AUROC of {roc_areas.models[i]}", float(roc_areas.area[i])
-    told = _ends(roc_areas, i, level)
-    return Effect(name=name, value=area, **told)  # type: ignore[arg-type]
-
-
-def _ends(found: Areas, i: int, level: float) -> dict[str, object]:
-    area, variance = float(found.area[i]), float(found.covariance[i, i])
-    low, high, method = area_ends(area, variance, found.m, found.n, level, found.known[i])
-    return {"interval": Interval(low=low, high=high, level=level, method=method)}
+    area, variance = float(roc_areas.area[i]), float(roc_areas.covariance[i, i])
+    *ends, method = area_ends(area, variance, roc_areas.m, roc_areas.n, level, roc_areas.known[i])
+    return Effect.between(name or f"AUROC of {roc_areas.models[i]}", area, (ends[0], ends[1]), level, method)
 
 
 def prevalence_told(found: Areas) -> tuple[str, ...]:
@@ -300,12 +299,11 @@ def too_few(t: PairedScores) -> Undefined | None:
     )
 
 
-def undefined_areas(t: PairedScores, lost: Undefined, name: str, level: float) -> Finding:
+def undefined_areas(t: PairedScores, lost: Undefined, name: str) -> Finding:
     """The finding where a class has fewer than two rows."""
-    return no_number(
-        "difference of the areas", lost, name, about="auroc", models=t.models, n=t.m + t.n, level=level,
-        counts={"positives": t.m, "negatives": t.n}, least=None,
-    )  # fmt: skip
+    counts = {"positives": t.m, "negatives": t.n}
+    known = {"about": "auroc", "models": t.models, "n": t.m + t.n, "counts": counts, "least": None}
+    return no_number("difference of the areas", lost, name, **known)
 
 
 def in_order(scores: Floats) -> tuple[Whole, Whole | None]:

@@ -14,7 +14,7 @@ from assay.core.labels import Label
 from assay.core.traits import EXTENSION, TS4213, Source
 from assay.core.values import Share, Undefined, Value
 from assay.inference.declare import significance
-from assay.inference.estimates import Estimate, Interval
+from assay.inference.estimates import Estimate, build_estimate
 from assay.inference.findings import Effect, Finding, Real
 from assay.inference.intervals.auc import Areas, near_an_end
 from assay.inference.intervals.difference_of_two import apart_from_zero, mover
@@ -57,7 +57,7 @@ def delong_unpaired(t: Apart, *, level: float = 0.95) -> Finding:
     name = f"AUROC of {t.models[0]} minus {t.models[1]}"
     if few:
         lost = Undefined(reason=f"{' and '.join(few)} lacks two positives or two negatives", code="too-few")
-        return _finding(t, level, chance=lost, effect=Effect(name=name, value=lost), statistic=lost, statistic_name="t")
+        return _finding(t, chance=lost, effect=Effect(name=name, value=lost), statistic=lost, statistic_name="t")
     model_areas = [areas(one) for one in t.scores]
     gap = float(model_areas[0].area[0] - model_areas[1].area[0])
     parts, sizes = [float(one.covariance[0, 0]) for one in model_areas], [one.m + one.n for one in model_areas]
@@ -70,16 +70,15 @@ def delong_unpaired(t: Apart, *, level: float = 0.95) -> Finding:
         )
         effect = Effect(name=name, value=gap, no_interval="the difference has no variance")
         chance = undefined if gap else CERTAIN
-        return _finding(t, level, chance=chance, effect=effect, statistic=undefined, statistic_name="t", more=more,
-                        counts=counts, least=undefined)  # fmt: skip
+        known = {"statistic": undefined, "least": undefined, "more": more, "counts": counts}
+        return _finding(t, chance=chance, effect=effect, statistic_name="t", **known)
     df = error**4 / sum(part**2 / (n - 1) for part, n in zip(parts, sizes, strict=True))
     reach = student_quantile(df, (1 + level) / 2) * error
-    ends = Interval(low=max(gap - reach, -1.0), high=min(gap + reach, 1.0), level=level, method="delong, unpaired")
+    ends = max(gap - reach, -1.0), min(gap + reach, 1.0)
     return _finding(
         t,
-        level,
         chance=student(gap / error, df),
-        effect=Effect(name=name, value=gap, interval=ends),
+        effect=Effect.between(name, gap, ends, level, "delong, unpaired"),
         statistic=gap / error,
         statistic_name="t",
         df=(df,),
@@ -124,12 +123,11 @@ def apart_difference(
         lost = Undefined(reason=gap.reason or "there is no interval")
         value: Real = lost if gap.value is None else gap.value
         effect = Effect(name=name, value=value, no_interval=None if gap.value is None else gap.reason, share=share)
-        return _finding(t, level, chance=lost, effect=effect, statistic=lost, statistic_name="z", more=more,
-                        about=wanted.title, least=lost)  # fmt: skip
+        parts = {"statistic": lost, "least": lost, "more": more, "about": wanted.title}
+        return _finding(t, chance=lost, effect=effect, statistic_name="z", **parts)
     decided = apart_from_zero(gap.value, (gap.interval.low, gap.interval.high), level)
     return _finding(
         t,
-        level,
         chance=decided.chance,
         effect=Effect(name=name, value=gap.value, interval=gap.interval, share=share),
         statistic=decided.statistic,
@@ -194,14 +192,7 @@ def estimate(
         at = None if positive is None else confusion.labels.index(positive)
         value = measure(tables.one_vs_rest().at(cast("int", at)) if measure.takes is Binary else tables)
         interval_or_reason = Uncertainty(confusion, wanted, positive=positive).overall(measure, value)
-    interval = interval_or_reason if isinstance(interval_or_reason, Interval) else None
-    return Estimate(
-        measure=measure.title,
-        result=value,
-        interval=interval,
-        no_interval=None if interval is not None else cast("str", interval_or_reason),
-        n=t.sizes[model],
-    )
+    return build_estimate(measure.title, value, interval_or_reason, t.sizes[model])
 
 
 def _alone(one: Estimate, name: str) -> Effect:
@@ -217,10 +208,9 @@ def _counts(t: Apart, model_areas: list[Areas]) -> dict[str, int | float]:
     }
 
 
-def _finding(t: Apart, level: float, **told: object) -> Finding:
+def _finding(t: Apart, **parts: object) -> Finding:
     rows = {f"rows of {model}": n for model, n in zip(t.models, t.sizes, strict=True)}
-    full = {"about": "auroc", "models": t.models, "n": t.n, "level": level, "counts": rows, **told}
-    return Finding(**full)  # type: ignore[arg-type]
+    return Finding(**{"about": "auroc", "models": t.models, "n": t.n, "counts": rows, **parts})  # type: ignore[arg-type]
 
 
 def large_counts(rows: tuple[tuple[int, ...], ...]) -> bool:
@@ -228,6 +218,3 @@ def large_counts(rows: tuple[tuple[int, ...], ...]) -> bool:
     (a, b), (c, d) = rows
     n = a + b + c + d
     return n > 0 and min(x * y / n for x in (a + b, c + d) for y in (a + c, b + d)) >= 5  # noqa: PLR2004
-
-
-__all__ = ["apart_difference", "delong_unpaired", "estimate", "large_counts", "near_perfect_apart"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""McNemar's test in its four forms, the intervals that go with it, and the same question asked channel by channel."""
+"""Labels of models on the same rows: McNemar's test in four forms, channel by channel, of several, and by class."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import math
 from functools import partial
 from typing import Final
 
+import numpy as np
+
 from assay.core.text import counted
 from assay.core.traits import EXTENSION, RAINIO, TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.estimates import Interval
-from assay.inference.findings import Effect, Finding, Real
+from assay.inference.findings import Check, Effect, Finding, Real
 from assay.inference.intervals.proportion import clopper_pearson, normal_quantile, outermost, recovered, wilson
-from assay.inference.power import least_disagreement
+from assay.inference.power import least_chi_squared, least_disagreement
 from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, binomial, chi_squared, mid_binomial, normal
-from assay.tally.contingency_tables import Channels, Outcomes
+from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns
 
 NO_DISPUTE: Final = Undefined(reason="the models never disagree", code="no-discordant-pairs")
 POWERLESS: Final = "the models are right on exactly the same rows, so the test has no power here"
@@ -36,6 +37,9 @@ _mcnemar = partial(
     source=(TS4213("7.9"), RAINIO("McNemar's test")),
     spec="T-14",
 )
+MANY: Final = 24
+"""Rows in dispute times models from which the chi-squared form of Cochran's Q is trusted (Tate and Brown 1970)."""
+LABELS: Final = "largest difference between the shares of one class called by A and by B"
 
 
 @_mcnemar(
@@ -63,10 +67,7 @@ def mcnemar_midp(t: Outcomes, *, level: float = 0.95) -> Finding:
     errata=("E-RAI-03", "E-XS-02"),
 )
 def mcnemar_continuity(t: Outcomes, *, level: float = 0.95) -> Finding:
-    if not t.disagree:
-        return _finding(t, CERTAIN, NO_DISPUTE, "chi-squared", level=level, df=(1,))
-    value = max(abs(t.only_a - t.only_b) - 1, 0) ** 2 / t.disagree
-    return _finding(t, chi_squared(value, 1), value, "chi-squared", level=level, df=(1,))
+    return _chi_squared(t, max(abs(t.only_a - t.only_b) - 1, 0), level)
 
 
 @_mcnemar(
@@ -75,9 +76,13 @@ def mcnemar_continuity(t: Outcomes, *, level: float = 0.95) -> Finding:
     errata=("E-RAI-03",),
 )
 def mcnemar_plain(t: Outcomes, *, level: float = 0.95) -> Finding:
+    return _chi_squared(t, t.only_a - t.only_b, level)
+
+
+def _chi_squared(t: Outcomes, gap: int, level: float) -> Finding:
     if not t.disagree:
         return _finding(t, CERTAIN, NO_DISPUTE, "chi-squared", level=level, df=(1,))
-    value = (t.only_a - t.only_b) ** 2 / t.disagree
+    value = gap**2 / t.disagree
     return _finding(t, chi_squared(value, 1), value, "chi-squared", level=level, df=(1,))
 
 
@@ -176,15 +181,11 @@ def newcombe(t: Outcomes, level: float) -> tuple[float, float]:
 
 def difference(t: Outcomes, level: float) -> Effect:
     """The share A gets right minus the share B gets right, with Newcombe's interval."""
+    name = f"{t.about}, {t.models[0]} minus {t.models[1]}"
     if not t.n:
-        return Effect(name=f"{t.about}, {t.models[0]} minus {t.models[1]}", value=NO_ROWS, share=True)
-    low, high = newcombe(t, level)
-    return Effect(
-        name=f"{t.about}, {t.models[0]} minus {t.models[1]}",
-        value=(t.only_a - t.only_b) / t.n,
-        interval=Interval(low=low, high=high, level=level, method="newcombe paired"),
-        share=True,
-    )
+        return Effect(name=name, value=NO_ROWS, share=True)
+    gap = (t.only_a - t.only_b) / t.n
+    return Effect.between(name, gap, newcombe(t, level), level, "newcombe paired", share=True)
 
 
 def odds(t: Outcomes, level: float) -> Effect:
@@ -192,11 +193,10 @@ def odds(t: Outcomes, level: float) -> Effect:
     name = f"odds that {t.models[0]} is the right one where one is"
     if not t.disagree:
         return Effect(name=name, value=NO_DISPUTE)
-    low, high = clopper_pearson(t.only_a, t.disagree, level)
-    ends = [share / (1 - share) if share < 1 else math.inf for share in (low, high)]
+    shares = clopper_pearson(t.only_a, t.disagree, level)
+    low, high = (share / (1 - share) if share < 1 else math.inf for share in shares)
     value = t.only_a / t.only_b if t.only_b else math.inf
-    interval = Interval(low=ends[0], high=ends[1], level=level, method="clopper-pearson of the share")
-    return Effect(name=name, value=value, interval=interval)
+    return Effect.between(name, value, (low, high), level, "clopper-pearson of the share")
 
 
 def _finding(
@@ -267,3 +267,118 @@ def score_interval(t: Outcomes, level: float) -> tuple[float, float]:
 
     low = outermost(seen, -1.0, lambda gap: reached(gap, z) <= 0)
     return low, outermost(seen, 1.0, lambda gap: reached(gap, -z) >= 0)
+
+
+@significance(
+    title="Cochran's Q test",
+    asks="are several models right equally often on the same rows?",
+    null="every model is right with the same chance",
+    effect="largest minus smallest share of right rows",
+    assumes=("rows are independent", "all models were run on the same rows", "many rows in dispute"),
+    never=("on models tested on different rows",),
+    source=(TS4213("7.9"), EXTENSION),
+    spec="T-16",
+)
+def cochran_q(t: Patterns, *, level: float = 0.95) -> Finding:
+    k, right = len(t.models), t.right
+    disputed = {key: n for key, n in t.counts.items() if 0 < sum(key) < k}
+    dispute = sum(disputed.values())
+    shares = [x / t.n for x in right] if t.n else []
+    rows = sum(sum(key) * n for key, n in t.counts.items())
+    squares = sum(sum(key) ** 2 * n for key, n in t.counts.items())
+    under = k * rows - squares
+    value = (k - 1) * (k * sum(x * x for x in right) - sum(right) ** 2) / under if under else NO_DISPUTE
+    lost = NO_ROWS if not t.n else NO_DISPUTE
+    return Finding(
+        chance=NO_ROWS if not t.n else CERTAIN if isinstance(value, Undefined) else chi_squared(value, k - 1),
+        effect=Effect(
+            name=f"largest minus smallest {t.about}",
+            value=max(shares) - min(shares) if shares else NO_ROWS,
+            no_interval="see the differences of the pairs",
+            share=True,
+        ),
+        statistic=value if not isinstance(value, Undefined) else lost,
+        statistic_name="Q",
+        df=(k - 1,),
+        n=t.n,
+        counts={**{f"{name} right": x for name, x in zip(t.models, right, strict=True)}, "rows in dispute": dispute},
+        checks=(
+            Check(
+                assumes="rows in dispute times models is 24 or more",
+                holds=dispute * k >= MANY,
+                seen=f"{dispute:,} rows in dispute, {k} models",
+            ),
+        ),
+        notes=("all models are right on exactly the same rows",) if t.n and not dispute else (),
+        least=least_disagreement(max((one.disagree for one in t.pairs()), default=0), t.n, level),
+    )
+
+
+@significance(
+    title="Bowker's test of symmetry",
+    asks="where A and B call a row differently, do the swaps go both ways equally often?",
+    null="P(A calls i, B calls j) = P(A calls j, B calls i) for all classes",
+    effect=LABELS,
+    assumes=("rows are independent", "many rows called differently"),
+    never=("as a test of accuracy: use McNemar's test on right and wrong",),
+    source=(TS4213("7.9"), EXTENSION),
+    spec="T-35",
+)
+def bowker(t: Calls, *, level: float = 0.95) -> Finding:
+    value, pairs = 0.0, 0
+    for i, row in enumerate(t.rows):
+        for j in range(i + 1, len(row)):
+            there, back = row[j], t.rows[j][i]
+            if there + back:
+                value += (there - back) ** 2 / (there + back)
+                pairs += 1
+    return _labels(t, value, pairs, level)
+
+
+@significance(
+    title="Stuart-Maxwell test of marginal homogeneity",
+    also=("marginal homogeneity",),
+    asks="do A and B call every class equally often?",
+    null="P(A calls i) = P(B calls i) for every class",
+    effect=LABELS,
+    assumes=("rows are independent", "many rows called differently"),
+    never=("as a test of accuracy: use McNemar's test on right and wrong",),
+    source=(TS4213("7.9"), EXTENSION),
+    spec="T-35",
+    errata=("E-TS-30",),
+)
+def stuart_maxwell(t: Calls, *, level: float = 0.95) -> Finding:
+    cells = np.array(t.rows, dtype=np.float64)
+    gap = cells.sum(axis=1) - cells.sum(axis=0)
+    moves = cells + cells.T
+    np.fill_diagonal(moves, 0.0)
+    used = moves.sum(axis=1) > 0
+    if not used.any():
+        return _labels(t, 0.0, 0, level)
+    spread = np.diag(moves.sum(axis=1)) - moves
+    # Rows and columns of each connected set of classes add up to zero, so the rank is what counts, not K - 1.
+    inverse, rank = np.linalg.pinv(spread, hermitian=True), int(np.linalg.matrix_rank(spread, hermitian=True))
+    return _labels(t, float(gap @ inverse @ gap), rank, level)
+
+
+def _labels(t: Calls, value: float, df: int, level: float) -> Finding:
+    rows, n = np.array(t.rows, dtype=np.float64), t.n
+    gaps = (rows.sum(axis=1) - rows.sum(axis=0)) / n if n else np.zeros(1)
+    worst = int(np.argmax(np.abs(gaps)))
+    lost = NO_ROWS if not n else Undefined(reason="the models call every row the same", code="no-discordant-pairs")
+    return Finding(
+        chance=NO_ROWS if not n else chi_squared(value, df) if df else CERTAIN,
+        effect=Effect(
+            name=f"share called {t.labels[worst]!s}, {t.models[0]} minus {t.models[1]}",
+            value=float(gaps[worst]) if n else NO_ROWS,
+            no_interval="the largest of several differences",
+            share=True,
+        ),
+        statistic=value if df else lost,
+        statistic_name="chi-squared",
+        df=(df,),
+        n=n,
+        counts={"called differently": n - int(np.trace(rows))},
+        notes=("the models call every row the same",) if n and not df else (),
+        least=min(1.0, least_chi_squared(df, n, level) * math.sqrt((n - np.trace(rows)) / n)) if df else lost,
+    )

@@ -12,12 +12,11 @@ from assay.core.text import counted
 from assay.core.traits import EXTENSION, RAINIO, TS4213, Source
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, Real, no_number
 from assay.inference.intervals.proportion import student_quantile
 from assay.inference.power import least_student
 from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, fisher_f, student
-from assay.inference.tests.variance import equal_spread, normality
+from assay.inference.tests.variance import equal_spread, need_groups, normality
 from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.real_values import Exact, FiveByTwo, Folds, Groups, Pairs
 
@@ -142,13 +141,11 @@ def five_by_two_f(t: FiveByTwo, *, level: float = 0.95) -> Finding:
     spec="G.2 row 15",
 )
 def welch_t(t: Groups, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
-    from assay.inference.tests.variance import need_groups
-
     need_groups(t, 2, 2)
     a, b = t.values
     name = f"mean of {t.models[0]} minus mean of {t.models[1]}"
     if min(a.n, b.n) < SOME:
-        return _too_few(name, "t", min(a.n, b.n), level, "a group")
+        return _too_few(name, min(a.n, b.n), "a group")
     parts = [float(one.variance / one.n) for one in (a, b)]
     gap, error = float(a.mean - b.mean), math.sqrt(sum(parts))
     checks = (*(normality(one, f"values of {name_}") for one, name_ in zip(t.values, t.models, strict=True)),)
@@ -173,7 +170,7 @@ def _student(
 ) -> Finding:
     name = f"mean of {models[0]} minus {models[1]}"
     if gap.n < SOME:
-        return _too_few(name, "t", gap.n, level, f"{unit}s")
+        return _too_few(name, gap.n, f"{unit}s")
     mean, variance = float(gap.mean), gap.variance
     if not variance:
         return degenerate(name, mean, gap.n, NO_DIFFERENCE)
@@ -213,9 +210,7 @@ def student_effect(
     name: str, value: float, error: float, df: float, level: float, *, method: str = "student t"
 ) -> Effect:
     """A value plus and minus quantiles of Student's distribution."""
-    reach = student_quantile(df, (1 + level) / 2) * error
-    interval = Interval(low=value - reach, high=value + reach, level=level, method=method)
-    return Effect(name=name, value=value, interval=interval)
+    return Effect.around(name, value, student_quantile(df, (1 + level) / 2) * error, level, method)
 
 
 def _spreads(t: FiveByTwo) -> Fraction:
@@ -236,12 +231,10 @@ def _five(
 ) -> Finding:
     ten = [x for run in t.difference for x in run]
     mean, error = float(sum(ten) / len(ten)), math.sqrt(_spreads(t) / 5)
-    reach = student_quantile(5, (1 + level) / 2) * error
-    interval = Interval(low=mean - reach, high=mean + reach, level=level, method="5x2 cv t")
     title = f"mean of {t.models[0]} minus {t.models[1]}"
     return Finding(
         chance=chance,
-        effect=Effect(name=title, value=mean, interval=interval)
+        effect=student_effect(title, mean, error, 5, level, method="5x2 cv t")
         if error
         else Effect(name=title, value=mean, no_interval="the differences have no spread"),
         statistic=statistic,
@@ -252,9 +245,9 @@ def _five(
     )
 
 
-def _too_few(name: str, statistic: str, n: int, level: float, what: str) -> Finding:
+def _too_few(name: str, n: int, what: str) -> Finding:
     lost = Undefined(reason=f"only {counted(n, 'value')} in {what}; two are needed", code="too-few")
-    return no_number(name, lost, statistic, n=n, level=level, least=None)
+    return no_number(name, lost, "t", n=n, least=None)
 
 
 def degenerate(name: str, mean: float, n: int, same: str) -> Finding:

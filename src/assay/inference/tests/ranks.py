@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -14,11 +15,13 @@ from assay.core.text import counted
 from assay.core.traits import RAINIO, TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.estimates import Interval
 from assay.inference.findings import Check, Effect, Finding, Real, no_number
 from assay.inference.intervals.proportion import clopper_pearson, normal_quantile
 from assay.inference.power import least_normal, least_student
 from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, binomial, normal
+from assay.inference.tests.delong import LEAST, area_effect, areas
+from assay.inference.tests.variance import need_groups
+from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.real_values import Exact, Groups, Pairs
 
 if TYPE_CHECKING:
@@ -87,12 +90,11 @@ def sign_test(t: Pairs, *, level: float = 0.95, alternative: Alternative = "two-
     name = f"share of wins of {t.models[0]}"
     counts = {f"{t.models[0]} higher": wins, f"{t.models[1]} higher": losses, "equal": ties}
     if not trials:
-        return _all_zero(t, name, "wins", level, counts)
-    low, high = clopper_pearson(wins, trials, level)
-    interval = Interval(low=low, high=high, level=level, method="clopper-pearson")
+        return _all_zero(t, name, "wins", counts)
+    ends = clopper_pearson(wins, trials, level)
     return Finding(
         chance=binomial(wins, trials, alternative),
-        effect=Effect(name=name, value=wins / trials, interval=interval),
+        effect=Effect.between(name, wins / trials, ends, level, "clopper-pearson"),
         statistic=float(wins),
         statistic_name="wins",
         n=t.n,
@@ -118,9 +120,6 @@ def sign_test(t: Pairs, *, level: float = 0.95, alternative: Alternative = "two-
 def mann_whitney(t: Groups, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
     from scipy.stats import mannwhitneyu, rankdata
 
-    from assay.inference.tests.delong import area_interval
-    from assay.inference.tests.variance import need_groups
-
     need_groups(t, 2, 2)
     a, b = t.arrays()
     ranks = rankdata(np.concatenate([a, b]))
@@ -130,7 +129,7 @@ def mann_whitney(t: Groups, *, level: float = 0.95, alternative: Alternative = "
     name = f"chance that {t.models[0]} is above {t.models[1]}, ties half"
     if len(np.unique(ranks)) == 1:
         lost, even = Undefined(reason="all values are equal", code="all-tied"), Effect(name=name, value=0.5)
-        return no_number(name, lost, "U", chance=CERTAIN, effect=even, n=t.n, level=level, notes=(lost.reason,))
+        return no_number(name, lost, "U", chance=CERTAIN, effect=even, n=t.n, notes=(lost.reason,))
     _, times = np.unique(ranks, return_counts=True)
     ties = float((times**3 - times).sum())
     variance = len(a) * len(b) / 12 * (t.n + 1 - ties / (t.n * (t.n - 1)))
@@ -139,9 +138,13 @@ def mann_whitney(t: Groups, *, level: float = 0.95, alternative: Alternative = "
         chance, form = Tail.of(min(float(found.pvalue), 1.0)), "exact"
     else:
         chance, form = normal((u - len(a) * len(b) / 2) / math.sqrt(variance), alternative), "normal, ties corrected"
+    effect = Effect(name=name, value=area, no_interval="it needs two values on each side, at least")
+    if min(len(a), len(b)) >= LEAST:
+        scores = PairedScores(models=("",), positives=a[np.newaxis], negatives=b[np.newaxis])
+        effect = replace(area_effect(areas(scores), 0, level, name), value=area)
     return Finding(
         chance=chance,
-        effect=Effect(name=name, value=area, **area_interval(a[np.newaxis], b[np.newaxis], level)),  # type: ignore[arg-type]
+        effect=effect,
         statistic=u,
         statistic_name="U",
         n=t.n,
@@ -164,7 +167,7 @@ def _signed_rank(t: Pairs, level: float, alternative: Alternative, *, pratt: boo
         "equal": zeros,
     }
     if not used:
-        return _all_zero(t, name, "T", level, counts)
+        return _all_zero(t, name, "T", counts)
     places = _places(gap, signs, keep_zeros=pratt)
     ranks = rankdata(places)
     doubled = np.rint(2 * ranks).astype(np.int64)
@@ -241,8 +244,7 @@ def _hodges_lehmann(name: str, gap: Exact, signs: Whole, level: float) -> Effect
     cut = _cut(n, level)
     if cut < 0:
         return Effect(name=name, value=middle, no_interval=f"{counted(n, 'difference')} are too few for this level")
-    interval = Interval(low=_walsh(real, cut + 1), high=_walsh(real, pairs - cut), level=level, method="walsh averages")
-    return Effect(name=name, value=middle, interval=interval)
+    return Effect.between(name, middle, (_walsh(real, cut + 1), _walsh(real, pairs - cut)), level, "walsh averages")
 
 
 def _cut(n: int, level: float) -> int:
@@ -292,10 +294,8 @@ def _least(gap: Exact, level: float) -> Real:
     return least_student(WASTE * math.sqrt(float(gap.variance / gap.n)), gap.n - 1, level)
 
 
-def _all_zero(t: Pairs, name: str, statistic: str, level: float, counts: dict[str, int]) -> Finding:
-    finding = no_number(
-        name, ALL_ZERO, statistic, chance=CERTAIN, n=t.n, level=level, counts=counts,
-        notes=("the models have the same value everywhere",),
-    )  # fmt: skip
-    none = Effect(name=name, value=0.0, no_interval="all differences are zero")
-    return finding.said(effect=none) if statistic == "T" else finding
+def _all_zero(t: Pairs, name: str, statistic: str, counts: dict[str, int]) -> Finding:
+    known = {"n": t.n, "counts": counts, "notes": ("the models have the same value everywhere",)}
+    if statistic == "T":
+        known["effect"] = Effect(name=name, value=0.0, no_interval="all differences are zero")
+    return no_number(name, ALL_ZERO, statistic, chance=CERTAIN, **known)

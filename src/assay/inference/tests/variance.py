@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -12,7 +13,6 @@ from assay.core.errors import PlanError
 from assay.core.traits import EXTENSION, RAINIO
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.estimates import Interval
 from assay.inference.findings import Check, Effect, Finding, no_number
 from assay.inference.intervals.proportion import student_quantile
 from assay.inference.tail_probabilities import CERTAIN, Tail, chi_squared, fisher_f, student
@@ -28,6 +28,14 @@ NO_SPREAD: Final = Undefined(reason="the values have no spread", code="zero-vari
 ALL_SAME: Final = "all values are equal, so there is no spread to compare"
 INDEPENDENT: Final = ("on values of the same items: use Pitman-Morgan", "on values from resampling one data set")
 DESIGN: Final = Undefined(reason="for variances it depends on the shape of the values", code="design")
+_equal_variances = partial(
+    significance,
+    asks="do independent samples scatter alike?",
+    null="all variances are equal",
+    effect="largest over smallest variance",
+    assumes=("all values are independent", "values are normal"),
+    never=INDEPENDENT,
+)
 
 
 @significance(
@@ -49,16 +57,14 @@ def variance_f(t: Groups, *, level: float = 0.95) -> Finding:
     checks = tuple(normality(one, f"values of {name}") for one, name in zip(t.values, t.models, strict=True))
     name = f"variance of {t.models[0]} over variance of {t.models[1]}"
     if min(a.n, b.n) < 2 or not (a.squares and b.squares):  # noqa: PLR2004  no variance of one value
-        return _flat(name, "F", t.n, level)
+        return _flat(name, "F", t.n)
     ratio, above, below = float(a.variance / b.variance), a.n - 1, b.n - 1
     upper = fisher_f(ratio, above, below)
     p = upper if upper.p <= 0.5 else fisher_f(1 / ratio, below, above)  # noqa: PLR2004  the smaller tail
     ends = (ratio / float(fdtri(above, below, (1 + level) / 2)), ratio * float(fdtri(below, above, (1 + level) / 2)))
     return Finding(
         chance=Tail.of(min(1.0, 2 * p.p), p.log10 + math.log10(2)),
-        effect=Effect(
-            name=name, value=ratio, interval=Interval(low=ends[0], high=ends[1], level=level, method="fisher f")
-        ),
+        effect=Effect.between(name, ratio, ends, level, "fisher f"),
         statistic=ratio,
         statistic_name="F",
         df=(above, below),
@@ -68,21 +74,18 @@ def variance_f(t: Groups, *, level: float = 0.95) -> Finding:
     )
 
 
-@significance(
+@_equal_variances(
     title="Bartlett's test of equal variances",
     asks="do independent normal samples scatter alike?",
-    null="all variances are equal",
-    effect="largest over smallest variance",
-    assumes=("all values are independent", "values are normal"),
     never=(*INDEPENDENT, "on values that are not normal: it is no remedy for that"),
     source=RAINIO("Bartlett's test"),
     spec="T-23",
     errata=("E-RAI-14",),
 )
-def bartlett(t: Groups, *, level: float = 0.95) -> Finding:
+def bartlett(t: Groups, *, level: float = 0.95) -> Finding:  # noqa: ARG001  the finding is told at it
     k, df = len(t.values), t.n - len(t.values)
     if min(t.sizes) < 2 or not all(one.squares for one in t.values):  # noqa: PLR2004  no variance of one value
-        return _flat("largest over smallest variance", "chi-squared", t.n, level)
+        return _flat("largest over smallest variance", "chi-squared", t.n)
     variances = [float(one.variance) for one in t.values]
     pooled = float(sum(one.squares for one in t.values) / df)
     top = df * math.log(pooled) - sum((one.n - 1) * math.log(v) for one, v in zip(t.values, variances, strict=True))
@@ -91,33 +94,25 @@ def bartlett(t: Groups, *, level: float = 0.95) -> Finding:
     return _spread(t, chi_squared(value, k - 1), value, "chi-squared", df=(k - 1,), shapes=True)
 
 
-@significance(
+@_equal_variances(
     title="Levene's test of equal variances, from the means",
-    asks="do independent samples scatter alike?",
-    null="all variances are equal",
-    effect="largest over smallest variance",
     assumes=("all values are independent", "values are symmetric"),
-    never=INDEPENDENT,
     source=RAINIO("Levene's test"),
     spec="T-24",
 )
-def levene(t: Groups, *, level: float = 0.95) -> Finding:
-    return _from_centre(t, [float(one.mean) for one in t.values], level)
+def levene(t: Groups, *, level: float = 0.95) -> Finding:  # noqa: ARG001  the finding is told at it
+    return _from_centre(t, [float(one.mean) for one in t.values])
 
 
-@significance(
+@_equal_variances(
     title="Brown-Forsythe test of equal variances, from the medians",
-    asks="do independent samples scatter alike?",
-    null="all variances are equal",
-    effect="largest over smallest variance",
     assumes=("all values are independent",),
-    never=INDEPENDENT,
     source=(RAINIO("Levene's test"), EXTENSION),
     spec="T-24",
     errata=("E-RAI-14",),
 )
-def brown_forsythe(t: Groups, *, level: float = 0.95) -> Finding:
-    return _from_centre(t, [float(np.median(one)) for one in t.arrays()], level)
+def brown_forsythe(t: Groups, *, level: float = 0.95) -> Finding:  # noqa: ARG001  the finding is told at it
+    return _from_centre(t, [float(np.median(one)) for one in t.arrays()])
 
 
 @significance(
@@ -135,24 +130,22 @@ def pitman_morgan(t: Pairs, *, level: float = 0.95) -> Finding:
     name = f"variance of {t.models[0]} over variance of {t.models[1]}"
     n, df = t.n, t.n - 2
     if n < 3 or not (t.a.squares and t.b.squares):  # noqa: PLR2004  n - 2 degrees of freedom
-        return _flat(name, "t", n, level)
+        return _flat(name, "t", n)
     a, b = t.a.squares, t.b.squares
     product = (a + b - t.difference.squares) / 2  # sum of cross products, exact
     free = float(a * b - product * product)
     ratio = float(a / b)
     if free <= 0:
         if ratio == 1:
-            return _flat(name, "t", n, level)
+            return _flat(name, "t", n)
         lost = Undefined(reason="the values of the models lie on one line", code="zero-variance")
-        return _flat(name, "t", n, level).said(chance=lost, statistic=lost, notes=())
+        return _flat(name, "t", n).said(chance=lost, statistic=lost, notes=())
     value = float(a - b) * math.sqrt(df) / (2 * math.sqrt(free))
     reach = 1 + 2 * student_quantile(df, (1 + level) / 2) ** 2 * free / float(a * b) / df  # half of F + 1/F at the ends
     low, high = ratio / (reach + math.sqrt(reach**2 - 1)), ratio * (reach + math.sqrt(reach**2 - 1))
     return Finding(
         chance=student(value, df),
-        effect=Effect(
-            name=name, value=ratio, interval=Interval(low=low, high=high, level=level, method="pitman-morgan")
-        ),
+        effect=Effect.between(name, ratio, (low, high), level, "pitman-morgan"),
         statistic=value,
         statistic_name="t",
         df=(df,),
@@ -182,14 +175,14 @@ def _light_tails(values: Exact, of: str) -> Check:
     source=RAINIO("Shapiro-Wilk test"),
     spec="T-26",
 )
-def shapiro_wilk(t: Sample, *, level: float = 0.95) -> Finding:
+def shapiro_wilk(t: Sample, *, level: float = 0.95) -> Finding:  # noqa: ARG001  the finding is told at it
     from scipy.stats import shapiro
 
     name, n = "W", t.values.n
     if not SHAPE_LEAST <= n <= SHAPE_MOST or not t.values.squares:
         reason = "all values are equal" if SHAPE_LEAST <= n <= SHAPE_MOST else f"{n:,} values; 3 to 5,000 are needed"
         lost = Undefined(reason=reason, code="too-few" if n < SHAPE_LEAST else "zero-variance")
-        return no_number(name, lost, name, n=n, level=level, least=None)
+        return no_number(name, lost, name, n=n, least=None)
     scipy_result = shapiro(t.values.floats())
     return Finding(
         chance=Tail.of(max(float(scipy_result.pvalue), 1e-19)),  # Royston's fit has no figures below
@@ -223,7 +216,7 @@ def equal_spread(t: Groups) -> Check:
     return Check(assumes="the groups scatter alike", holds=held, seen=f"Brown-Forsythe {found.p_shown}")
 
 
-def _from_centre(t: Groups, centres: list[float], level: float) -> Finding:
+def _from_centre(t: Groups, centres: list[float]) -> Finding:
     away = [np.abs(x - c) for x, c in zip(t.arrays(), centres, strict=True)]
     k, n = len(away), t.n
     means = [float(x.mean()) for x in away]
@@ -231,7 +224,7 @@ def _from_centre(t: Groups, centres: list[float], level: float) -> Finding:
     between = math.fsum(len(x) * (m - grand) ** 2 for x, m in zip(away, means, strict=True))
     within = math.fsum(float(((x - m) ** 2).sum()) for x, m in zip(away, means, strict=True))
     if n <= k or not within:
-        return _flat("largest over smallest variance", "F", n, level)
+        return _flat("largest over smallest variance", "F", n)
     value = (between / (k - 1)) / (within / (n - k))
     return _spread(t, fisher_f(value, k - 1, n - k), value, "F", df=(k - 1, n - k), shapes=False)
 
@@ -252,8 +245,8 @@ def _spread(t: Groups, chance: Tail, value: float, name: str, *, df: tuple[float
     )
 
 
-def _flat(name: str, statistic: str, n: int, level: float) -> Finding:
-    return no_number(name, NO_SPREAD, statistic, chance=CERTAIN, n=n, level=level, notes=(ALL_SAME,))
+def _flat(name: str, statistic: str, n: int) -> Finding:
+    return no_number(name, NO_SPREAD, statistic, chance=CERTAIN, n=n, notes=(ALL_SAME,))
 
 
 def need_groups(t: Groups, least: int, most: int | None = None) -> None:

@@ -19,8 +19,8 @@ from assay.core.traits import EXTENSION
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
+from assay.inference.intervals.bounded_means import score_ends, worth
 from assay.inference.intervals.interval_choice import Uncertainty, Wanted
-from assay.inference.intervals.mean_cost import score_ends, worth
 from assay.inference.resampling import SEED
 from assay.inference.units.judgement import Units
 from assay.inference.units.permutation_and_bootstrap import (

@@ -13,12 +13,12 @@ import numpy as np
 from assay.core.labels import Label
 from assay.rows.engines.duckdb_engine import quote_identifier, quote_literal
 from assay.rows.files.opened_file import NUMERIC, REAL, check_scalar
+from assay.tally.data.split_counts import SplitRows, register
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.core.arrays import Floats
-    from assay.tally.data.split_counts import SplitRows
 
     Codes: TypeAlias = NDArray[np.int64]
 
@@ -144,13 +144,9 @@ def beside(
     }
     here = ", ".join(f"CAST({quote_identifier(one)} AS VARCHAR) AS m{i}" for i, one in enumerate(columns))
     names = [*(f"m{i}" for i in range(len(columns))), *(f"t{i}" for i in range(len(theirs)))]
-    connection = mine.opened.connection
-    connection.register("assay_beside", plain)
-    try:
+    with register(mine.opened, "assay_beside", plain):
         joined_rows = mine.opened.fetch(
             f"SELECT {', '.join(names)}, count(*) FROM (SELECT {halves}, {here} FROM rows) "  # noqa: S608  quoted
             "JOIN assay_beside USING (low, high) GROUP BY ALL"
         )
-    finally:
-        connection.unregister("assay_beside")
     return {tuple(row[:-1]): int(row[-1]) for row in joined_rows}

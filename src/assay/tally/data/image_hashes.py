@@ -12,7 +12,7 @@ import numpy as np
 from assay.core.errors import EngineError, RowsError
 from assay.core.text import counted, listed, quoted
 from assay.rows.engines.duckdb_engine import quote_identifier
-from assay.tally.data.near_duplicates import Key, Naming, Near, Pair, batches, gathered
+from assay.tally.data.near_duplicates import Key, Naming, Near, Pair, batches, gathered, id_sql, name_row
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,19 +50,18 @@ def near_pictures(
 
 
 def _hashed(split: SplitRows, column: str, folder: Path, naming: Naming | None) -> tuple[Words, list[str]]:
-    id_ = "''" if naming is None else f"CAST({quote_identifier(naming.column)} AS VARCHAR)"
     path = f"CAST({quote_identifier(column)} AS VARCHAR)"
     words: list[int] = []
     names: list[str] = []
     broken: list[str] = []
-    for some in batches(split, f"SELECT {path}, {id_} FROM rows WHERE {path} IS NOT NULL"):  # noqa: S608  quoted
+    for some in batches(split, f"SELECT {path}, {id_sql(naming)} FROM rows WHERE {path} IS NOT NULL"):  # noqa: S608  quoted
         for place, name in some:
             hash_or_fault = picture_hash(folder, str(place))
             if isinstance(hash_or_fault, str):
                 broken.append(f"{place}: {hash_or_fault}")
                 continue
             words.append(hash_or_fault)
-            names.append("" if naming is None else naming.named(name))
+            names.append(name_row(naming, name))
     if broken:
         raise RowsError(
             "file-unreadable",

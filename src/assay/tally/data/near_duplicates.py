@@ -20,12 +20,12 @@ import numpy as np
 from assay.rows.engines.duckdb_engine import quote_identifier
 from assay.rows.files.opened_file import translated
 from assay.tally.data.feature_counts import number_of
+from assay.tally.data.split_counts import SplitRows, register
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.core.arrays import Floats
-    from assay.tally.data.split_counts import SplitRows
 
     Words: TypeAlias = NDArray[np.uint64]
     Places: TypeAlias = NDArray[np.int64]
@@ -89,6 +89,16 @@ class Naming:
         '84f73200f415a639'
         """
         return hashlib.sha256(f"{self.key}:{id_}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def id_sql(naming: Naming | None) -> str:
+    """The id of a row as text; nothing where rows have no names."""
+    return "''" if naming is None else f"CAST({quote_identifier(naming.column)} AS VARCHAR)"
+
+
+def name_row(naming: Naming | None, id_: object) -> str:
+    """The name of a row in a Record; nothing where rows have none."""
+    return "" if naming is None else naming.named(id_)
 
 
 def shingles(texts: Sequence[str]) -> tuple[Words, Places]:
@@ -258,11 +268,10 @@ def _picked(
     wanted, named_texts, at = set(places.tolist()), {}, 0
     if not wanted:
         return {}
-    id_ = "''" if naming is None else f"CAST({quote_identifier(naming.column)} AS VARCHAR)"
-    for some in batches(split, f"SELECT {id_}, {_folded(columns)} FROM rows"):  # noqa: S608  quoted
+    for some in batches(split, f"SELECT {id_sql(naming)}, {_folded(columns)} FROM rows"):  # noqa: S608  quoted
         for place, (name, text) in enumerate(some, start=at):
             if place in wanted:
-                named_texts[place] = ("" if naming is None else naming.named(name), str(text))
+                named_texts[place] = (name_row(naming, name), str(text))
         at += len(some)
     return named_texts
 
@@ -301,17 +310,12 @@ def _cells(split: SplitRows, reach: Mapping[str, float], same: Sequence[str], sh
 
 def _at(split: SplitRows, cell: str, both: NDArray[np.uint64], columns: Sequence[str], naming: Naming | None) -> Rows:
     """Rows in the cells that both sides have: cell, numbers and id, sorted by cell."""
-    connection = split.opened.connection
-    id_ = "''" if naming is None else f"CAST({quote_identifier(naming.column)} AS VARCHAR)"
     values = ", ".join(f"{number_of(split, column)} AS x{i}" for i, column in enumerate(columns))
-    connection.register("assay_cells", {"h": both})
-    try:
+    with register(split.opened, "assay_cells", {"h": both}):
         row_arrays = split.opened.arrays(
-            f"SELECT * FROM (SELECT {cell} AS h, {id_} AS id, {values} FROM rows) "  # noqa: S608  quoted
+            f"SELECT * FROM (SELECT {cell} AS h, {id_sql(naming)} AS id, {values} FROM rows) "  # noqa: S608  quoted
             f"WHERE h IN (SELECT h FROM assay_cells) LIMIT {MOST + 1}"
         )
-    finally:
-        connection.unregister("assay_cells")
     numbers = np.stack([np.ma.filled(row_arrays[f"x{i}"].astype(float), np.nan) for i in range(len(columns))], axis=1)
     order = np.argsort(row_arrays["h"], kind="stable")
     return row_arrays["h"][order], numbers[order], np.asarray(row_arrays["id"])[order].tolist()
@@ -332,5 +336,5 @@ def _compared(rows: Sequence[Rows], reach: Floats, naming: Naming | None, near_p
         key = (ids1[i], x1[i].tobytes())
         if len(close) and key not in near_pairs:
             best = int(close[np.argmin(worst[close])])
-            names = ("", "") if naming is None else (naming.named(ids1[i]), naming.named(ids2[there.start + best]))
-            near_pairs[key] = (*names, float(1 - worst[best]))
+            names = (name_row(naming, id_) for id_ in (ids1[i], ids2[there.start + best]))
+            near_pairs[key] = (next(names), next(names), float(1 - worst[best]))

@@ -7,10 +7,11 @@ Rows leave the engine only as hashes of at most sixteen bytes each; ids and cont
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -156,32 +157,23 @@ class SplitRows:
         """How many rows there are."""
         return int(self._opened.fetch("SELECT count(*) FROM rows")[0][0])
 
-    def table(self, *columns: str) -> dict[tuple[Label | None, ...], int] | None:
-        """Rows by the values of some columns; None where there are too many different ones."""
-        for column in columns:
-            check_scalar(self._opened, column)
-        names = ", ".join(quote_identifier(column) for column in columns)
-        query = f"SELECT {names}, count(*) FROM rows GROUP BY ALL LIMIT {LEVELS + 1}"  # noqa: S608  quoted above
-        found = self._opened.fetch(query)
-        return None if len(found) > LEVELS else {tuple(row[:-1]): int(row[-1]) for row in found}
+    def table(self, *columns: str, without: Sequence[Shared] = ()) -> dict[tuple[Label | None, ...], int] | None:
+        """Rows by the values of some columns, but for those that another data set has too.
 
-    def table_without(self, shared: Sequence[Shared], *columns: str) -> dict[tuple[Label | None, ...], int] | None:
-        """Rows by the values of some columns, but for those that another data set has too."""
+        None where there are too many different ones.
+        """
         for column in columns:
             check_scalar(self._opened, column)
-        names = ", ".join(quote_identifier(column) for column in columns)
-        connection, tests = self._opened.connection, []
-        try:
-            for i, one in enumerate(shared):
-                connection.register(f"assay_shared_{i}", {"low": one.which.low, "high": one.which.high})
-                text = self._text(one.columns, nearly=one.nearly)
+        names, tests = ", ".join(quote_identifier(column) for column in columns), ["true"]
+        with ExitStack() as registered:
+            for i, shared in enumerate(without):
+                words = {"low": shared.which.low, "high": shared.which.high}
+                registered.enter_context(register(self._opened, f"assay_shared_{i}", words))
+                text = self._text(shared.columns, nearly=shared.nearly)
                 same = f"s.low = md5_number_upper({text}) AND s.high = md5_number_lower({text})"
                 tests.append(f"NOT EXISTS (SELECT 1 FROM assay_shared_{i} s WHERE {same})")  # noqa: S608  quoted
-            where = " AND ".join(tests) or "true"
-            cells = self._opened.fetch(f"SELECT {names}, count(*) FROM rows WHERE {where} GROUP BY ALL")  # noqa: S608
-        finally:
-            for i in range(len(tests)):
-                connection.unregister(f"assay_shared_{i}")
+            query = f"SELECT {names}, count(*) FROM rows WHERE {' AND '.join(tests)} GROUP BY ALL LIMIT {LEVELS + 1}"  # noqa: S608
+            cells = self._opened.fetch(query)
         return None if len(cells) > LEVELS else {tuple(row[:-1]): int(row[-1]) for row in cells}
 
     def missing(self) -> dict[str, int]:
@@ -205,17 +197,10 @@ class SplitRows:
 
         `among` leaves out rows whose quick hash is not among these.
         """
-        text = self._text(columns, nearly=nearly)
-        where = ""
-        if among is not None:
-            self._opened.connection.register("assay_among", {"h": among})
-            where = f" WHERE {quick} IN (SELECT h FROM assay_among)"  # noqa: S608  quoted
-        once = f"SELECT {text} AS t FROM rows{where}"  # noqa: S608  quoted
-        try:
+        where = "" if among is None else f" WHERE {quick} IN (SELECT h FROM assay_among)"  # noqa: S608  quoted
+        once = f"SELECT {self._text(columns, nearly=nearly)} AS t FROM rows{where}"  # noqa: S608  quoted
+        with nullcontext() if among is None else register(self._opened, "assay_among", {"h": among}):
             words = self._opened.arrays(f"SELECT md5_number_upper(t) AS low, md5_number_lower(t) AS high FROM ({once})")  # noqa: S608
-        finally:
-            if among is not None:
-                self._opened.connection.unregister("assay_among")
         low, high = (np.asarray(words[name], dtype=np.uint64) for name in ("low", "high"))
         order = np.argsort(low)  # rows that share 64 bits of an MD5 are the same row
         return Hashes(low=low[order], high=high[order])
@@ -298,6 +283,16 @@ class SplitRows:
         )
         groups, rows, least, distinct = self._opened.fetch(query)[0]
         return Conflicts(groups=int(groups), rows=int(rows), least_errors=int(least), distinct=int(distinct))
+
+
+@contextmanager
+def register(opened: OpenedFile, name: str, columns: Mapping[str, NDArray[Any]]) -> Iterator[None]:  # type: ignore[explicit-any]
+    """Arrays as a table of the engine, for as long as a question takes."""
+    opened.connection.register(name, columns)
+    try:
+        yield
+    finally:
+        opened.connection.unregister(name)
 
 
 def _kind(type_: str) -> str:

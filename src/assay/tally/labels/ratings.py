@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -41,20 +42,21 @@ class Ratings:
         seen = {rating for cell in cells for rating in cell if rating is not None}
         order = in_order(seen) if labels is None else tuple(labels)
         place = {label: i for i, label in enumerate(order)}
-        patterns: dict[tuple[int, ...], int] = {}
+        patterns: Counter[tuple[int, ...]] = Counter()
         for cell, n in cells.items():
             votes = [0] * len(order)
             for rating in cell:
                 if rating is not None:
                     votes[place[rating]] += 1
             if any(votes) and n:
-                patterns[tuple(votes)] = patterns.get(tuple(votes), 0) + n
+                patterns[tuple(votes)] += n
+        return cls._of_patterns(order, patterns)
+
+    @classmethod
+    def _of_patterns(cls, labels: Sequence[Label], patterns: Mapping[tuple[int, ...], int]) -> Ratings:
         kept = sorted(patterns.items())
-        return cls(
-            labels=order,
-            votes=np.array([votes for votes, _ in kept], dtype=np.int64).reshape(len(kept), len(order)),
-            count=np.array([n for _, n in kept], dtype=np.int64),
-        )
+        votes = np.array([votes for votes, _ in kept], dtype=np.int64).reshape(len(kept), len(labels))
+        return cls(labels=tuple(labels), votes=votes, count=np.array([n for _, n in kept], dtype=np.int64))
 
     @property
     def items(self) -> int:
@@ -72,18 +74,3 @@ class Ratings:
         """Only items with two labels or more."""
         kept = self.given > 1
         return Ratings(labels=self.labels, votes=self.votes[kept], count=self.count[kept])
-
-    def __add__(self, other: Ratings) -> Ratings:
-        """Both together: equal to counting the items of both at once."""
-        labels = self.labels if self.labels == other.labels else in_order({*self.labels, *other.labels})
-        patterns: dict[tuple[int, ...], int] = {}
-        for one in (self, other):
-            place = [labels.index(label) for label in one.labels]
-            for votes, n in zip(one.votes.tolist(), one.count.tolist(), strict=True):
-                whole = [0] * len(labels)
-                for at, v in zip(place, votes, strict=True):
-                    whole[at] = v
-                patterns[tuple(whole)] = patterns.get(tuple(whole), 0) + n
-        kept = sorted(patterns.items())
-        votes = np.array([votes for votes, _ in kept], dtype=np.int64).reshape(len(kept), len(labels))
-        return Ratings(labels=labels, votes=votes, count=np.array([n for _, n in kept], dtype=np.int64))

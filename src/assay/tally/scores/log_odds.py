@@ -6,6 +6,7 @@ A log-odds of 800 is a probability that no double tells from 1; its loss, 800, i
 
 from __future__ import annotations
 
+from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
@@ -45,14 +46,7 @@ class LinkedScores(Scores):
     @classmethod
     def of_logits(cls, scores: Scores) -> LinkedScores:
         """From scores that are log-odds."""
-        return cls(
-            labels=scores.labels,
-            scored=scores.scored,
-            columns=scores.columns,
-            rows=scores.rows,
-            weighted=scores.weighted,
-            rounding=scores.rounding,
-        )
+        return cls(**{field.name: getattr(scores, field.name) for field in fields(scores)})
 
     def one_vs_rest(self, label: Label) -> Ranked:
         """One class against the rest."""
@@ -69,11 +63,8 @@ class LinkedScores(Scores):
 
     def own_losses(self) -> Multiset:
         """Minus the logarithm of the probability each row gave its true class."""
-        return _losses(Scores.of_truth(self))
-
-
-def _losses(own: Multiset) -> Multiset:
-    return Multiset(np.logaddexp(0.0, -own.value), own.count)
+        own = Scores.of_truth(self)
+        return Multiset(np.logaddexp(0.0, -own.value), own.count)
 
 
 def clipped(score: Floats, clip: float | None) -> Floats:

@@ -79,25 +79,25 @@ def count_ranks(source: Source, wanted: Wanted) -> Ranks:
         from assay.tally.scores.engine_scores import ranks_of_frame
 
         return ranks_of_frame(source, wanted)
+    return Ranks.of(*_matrix(source, wanted))
+
+
+def _matrix(source: ArraySource, wanted: Wanted) -> tuple[NDArray[np.float64], NDArray[np.int64], Weights | None]:
+    """The scores of all classes, the class numbers and the weights of rows with a true and a predicted label."""
     truth, there = classes_of(source, wanted.labels)
     matrix = np.column_stack([source.score[place][there] for place in wanted.columns])
     weight = None if source.weight is None else Weights.of(source.weight, source.quantum)[there]
-    return Ranks.of(matrix, truth[there], weight)
+    return matrix, truth[there], weight
 
 
 def classes_of(source: ArraySource, labels: Sequence[Label]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The class number of each row, and which rows have one and a predicted label."""
-    truth, there = _classes(source.truth, labels)
-    return truth, there if source.predicted.missing is None else there & ~source.predicted.missing
-
-
-def _classes(column: Coded, labels: Sequence[Label]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The class number of each row, and which rows have one."""
-    place = {label: i for i, label in enumerate(labels)}
+    column, place = source.truth, {label: i for i, label in enumerate(labels)}
     span = np.array([place.get(column.label(i), -1) for i in range(column.span)] or [-1], dtype=np.int64)
     numbers = _numbers(column, slice(0, len(column)))
     there = np.ones(len(column), dtype=np.bool_) if column.missing is None else ~column.missing
-    return span[np.where(there, numbers, 0)], there
+    truth = span[np.where(there, numbers, 0)]
+    return truth, there if source.predicted.missing is None else there & ~source.predicted.missing
 
 
 def _is_class(column: Coded, label: Label) -> NDArray[np.bool_]:
@@ -141,10 +141,7 @@ def _of_rows(
 def count_row_scores(source: Source, wanted: Wanted) -> RowScores:
     """Count the largest probability and the direction of each row; every class must have a column."""
     if not isinstance(source, FrameSource):
-        truth, there = classes_of(source, wanted.labels)
-        matrix = np.column_stack([source.score[place][there] for place in wanted.columns])
-        weight = None if source.weight is None else Weights.of(source.weight, source.quantum)[there]
-        return RowScores.of(matrix, truth[there], weight)
+        return RowScores.of(*_matrix(source, wanted))
     from assay.tally.scores.engine_scores import with_row_scores
 
     derived = with_row_scores(source, wanted.columns, wanted.labels)

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
@@ -65,17 +63,21 @@ class Column:
         """The same rows at rounded scores, which are as distinct or fewer."""
         return replace(self, value=rounding.apply(self.value)).merged()
 
-    def merged(self) -> Column:
-        """Neighbours of a class that are one score added up; scores without weight are absent."""
+    def merged(self, rows: Weights | None = None) -> Column:
+        """Neighbours of a class that are one score added up; scores without weight are absent.
+
+        `rows` are the weights of rows that stand for one score each.
+        """
         new = np.ones(len(self.value), dtype=np.bool_)
         np.not_equal(self.value[1:], self.value[:-1], out=new[1:])
         new[self.start[:-1][np.diff(self.start) > 0]] = True
-        if self.weight is None and new.all():
+        if self.weight is None and rows is None and new.all():
             return self if self.count.max(initial=0) > 1 else replace(self, count=ones(len(self.value)))
         first = np.flatnonzero(new)
         value, start = self.value[first], np.searchsorted(first, self.start)
-        if self.weight is not None and self.squares is not None:
-            weight, squares = (sums.added_in_runs(first) for sums in (self.weight, self.squares))
+        if rows is not None or (self.weight is not None and self.squares is not None):
+            both = (cast("Sums", sums).added_in_runs(first) for sums in (self.weight, self.squares))
+            weight, squares = both if rows is None else rows.added_in_runs(first)
             kept = weight.occupied
             start = np.concatenate([[0], np.cumsum(kept)])[start]
             return Column(
@@ -111,62 +113,32 @@ class Column:
 
 def column_of(scores: Floats, parts: Sequence[NDArray[np.bool_] | NDArray[np.int64]], weight: Weights | None) -> Column:
     """Each class sorted apart: two sorts are twice as fast as one order of all rows, and need no index."""
-    if weight is not None:
-        weighted, sums, squares = zip(*(_weighted(scores[part], weight[part]) for part in parts), strict=True)
-        return _built(weighted, reduce(add, sums), reduce(add, squares))
     sizes = [int(np.count_nonzero(part)) if part.dtype == bool else len(part) for part in parts]
     start = np.cumsum([0, *sizes])
     class_scores = np.empty(int(start[-1]))
+    orders: dict[int, Places] = {}
 
-    def one(i: int) -> Multiset:
+    def sort_class(i: int) -> None:
         part, place = parts[i], class_scores[start[i] : start[i + 1]]
         if part.dtype == bool:
             np.compress(cast("NDArray[np.bool_]", part), scores, out=place)
         else:
             np.take(scores, cast("Places", part), out=place, mode="clip")  # any other mode copies
-        return _sorted(place)
+        if weight is None:
+            place.sort()
+        else:
+            orders[i] = np.argsort(place, kind="stable")
+            place[:] = place[orders[i]]
+        _refuse_infinite(place)
+        place += 0.0  # minus zero and zero are one score
 
-    rows = together(one, range(len(parts)), large=len(class_scores) >= LARGE)
-    if all(one.single for one in rows):
-        return Column(value=class_scores, count=ones(len(class_scores)), start=start)
-    return _built(rows)
-
-
-def _built(rows: Sequence[Multiset], weight: Sums | None = None, squares: Sums | None = None) -> Column:
-    start = np.cumsum([0, *(len(one.value) for one in rows)])
-    # Weights take the place of counts; how many rows of no weight share a score leaves no trace.
-    single = weight is not None or all(one.single for one in rows)
-    return Column(
-        value=np.concatenate([one.value for one in rows]),
-        count=ones(int(start[-1])) if single else np.concatenate([one.count for one in rows]).astype(np.int64),
-        start=start,
-        weight=weight,
-        squares=squares,
-    )
-
-
-def _sorted(scores: Floats) -> Multiset:
-    """Some rows as distinct scores with counts; `scores` is fresh memory and is sorted in place."""
-    scores.sort()
-    _refuse_infinite(scores)
-    scores += 0.0  # minus zero and zero are one score
-    new = scores[1:] != scores[:-1]
-    if new.all():
-        return Multiset(scores, ones(len(scores)))
-    first = np.flatnonzero(np.concatenate([np.ones(1, dtype=bool), new]))
-    return Multiset(scores[first], np.diff(first, append=len(scores)))
-
-
-def _weighted(scores: Floats, weight: Weights) -> tuple[Multiset, Sums, Sums]:
-    """The same with the weight of each distinct score, and the squares; scores without weight are absent."""
-    order = np.argsort(scores, kind="stable")
-    rows = _sorted(scores[order])
-    count = np.asarray(rows.count, dtype=np.int64)
-    sums, squares = weight[order].added_in_runs(np.cumsum(count) - count)
-    kept = sums.occupied
-    if kept.all():
-        return rows, sums, squares
-    return Multiset(rows.value[kept], cast("Floats", count[kept])), sums[kept], squares[kept]
+    together(sort_class, range(len(parts)), large=len(class_scores) >= LARGE)
+    column = Column(value=class_scores, count=ones(len(class_scores)), start=start)
+    if weight is None:
+        return column.merged()
+    rows = np.concatenate([np.flatnonzero(part) if part.dtype == bool else part for part in parts])
+    order = np.concatenate([orders[i] + start[i] for i in range(len(parts))])
+    return column.merged(weight[rows[order]])
 
 
 def _refuse_infinite(ordered: Floats) -> None:

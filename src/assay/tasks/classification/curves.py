@@ -14,8 +14,8 @@ import numpy as np
 from assay.core.labels import Label
 from assay.core.values import WORST
 from assay.inference.estimates import real_to_json
-from assay.inference.intervals.curve_bands import Band, pr_band, roc_band
 from assay.inference.intervals.proportion import of_share
+from assay.inference.intervals.score_draws import Band, pr_band, roc_band
 from assay.tally.base import count_to_json
 from assay.tally.calibration_bins import BINS, CalibrationBins
 from assay.tally.scores.log_odds import Linked

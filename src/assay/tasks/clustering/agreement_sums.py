@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from assay.core.registry import Declared, Registry
-from assay.tally.exact_sums import exact_dot
+from assay.tally.fixed_point import exact_dot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

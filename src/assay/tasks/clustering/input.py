@@ -22,8 +22,7 @@ from assay.tasks.clustering.intervals import ANSWERS
 from assay.tasks.clustering.tally import Contingency, count_pairs
 
 if TYPE_CHECKING:
-    from assay.tally.batches import Batches
-    from assay.tally.kernels import Batch
+    from assay.tally.batches import Batch, Batches
 
 TRUTH, PREDICTED, FEATURE, GROUP = "truth", "predicted", "feature ", "group "
 MOST: int = 1 << 26

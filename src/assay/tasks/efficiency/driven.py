@@ -27,8 +27,7 @@ from assay.core.task import Counted, Request
 from assay.core.text import counted, figure, visible
 from assay.rows.files.file_list import are_paths
 from assay.tally.census import Census
-from assay.tally.data.duration_counts import add_runs, count_run
-from assay.tally.data.durations import FAILED, NANOSECONDS
+from assay.tally.data.durations import FAILED, NANOSECONDS, add_runs, count_run
 from assay.tasks.efficiency.latency_tables import describe_runs, idle_amounts
 from assay.tasks.efficiency.roles import declared_facts
 from assay.tasks.efficiency.tally import Measured

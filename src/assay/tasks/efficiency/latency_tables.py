@@ -19,8 +19,7 @@ from assay.rows.files.file_set import open_files
 from assay.rows.files.formats import Reading
 from assay.tally.batches import Column, open_batches
 from assay.tally.census import Census
-from assay.tally.data.duration_counts import add_runs, count_run, split_runs, to_nanoseconds
-from assay.tally.data.durations import NANOSECONDS
+from assay.tally.data.durations import NANOSECONDS, add_runs, count_run, split_runs, to_nanoseconds
 from assay.tasks.efficiency.tally import Measured
 
 if TYPE_CHECKING:

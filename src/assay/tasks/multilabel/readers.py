@@ -13,10 +13,9 @@ from assay.core.errors import PlanError, RowsError, UnpairedRows
 from assay.core.labels import Label, in_order
 from assay.core.task import Counted, Request
 from assay.core.text import listed, quoted
-from assay.tally.batches import Column, open_batches
+from assay.tally.batches import Column, open_batches, run_kernel
 from assay.tally.by_group import MISSING, Grouped
 from assay.tally.census import Census
-from assay.tally.kernels import run_kernel
 from assay.tasks.multilabel.kernel import GROUP, MODEL, PREDICTED, SCORE, TRUTH, UNIT, Parts, count_batch
 from assay.tasks.multilabel.roles import (
     Form,

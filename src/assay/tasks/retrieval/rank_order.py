@@ -16,7 +16,7 @@ from assay.tasks.retrieval.tally import MOST_SHOWN, NAMED, SHOWN, Outside, Ranki
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.tally.kernels import Batch
+    from assay.tally.batches import Batch
 
     Whole = NDArray[np.int64]
     Reals = NDArray[np.float64]

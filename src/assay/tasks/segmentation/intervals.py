@@ -13,7 +13,7 @@ from assay.core.labels import Label
 from assay.core.text import counted, figure
 from assay.core.values import Undefined, Value
 from assay.inference.estimates import Estimate, Interval, build_estimate
-from assay.inference.intervals.hurdle import hurdle_interval
+from assay.inference.intervals.bounded_means import hurdle_interval
 from assay.inference.unit_intervals import jackknife_interval
 from assay.measures.declare import Measure
 from assay.tally.unit_table import UnitTable

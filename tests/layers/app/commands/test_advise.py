@@ -7,8 +7,8 @@ import pytest
 
 from assay.core.task import find_task, task_names
 from assay.inference.power import rows_for_limit, rows_for_mcnemar
+from assay.measures.catalogue import guidance_of, proposed
 from assay.measures.declare import parse
-from assay.measures.guidance import guidance_of, proposed
 from tests.command import assay
 
 

@@ -15,8 +15,7 @@ from sklearn import metrics as sk
 
 import assay
 from assay.assess.record.record import Record, schema
-from assay.inference.intervals.curve_bands import roc_band
-from assay.inference.intervals.score_draws import ScoreDraws
+from assay.inference.intervals.score_draws import ScoreDraws, roc_band
 from assay.tasks.classification import score_part as scoring
 from tests import flat
 from tests.scorecases import refused

@@ -4,8 +4,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.inference.intervals.curve_bands import pr_band, roc_band
 from assay.inference.intervals.interval_choice import Wanted
+from assay.inference.intervals.score_draws import pr_band, roc_band
 from assay.tally.scores.score_tally import Scores
 
 

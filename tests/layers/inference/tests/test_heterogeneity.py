@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from assay import from_confusion_matrix
-from assay.inference.tests.heterogeneity import heterogeneity
+from assay.inference.tests.strata import heterogeneity
 
 
 def recalls(*tables):

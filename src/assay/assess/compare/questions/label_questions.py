@@ -18,8 +18,8 @@ from assay.inference.declare import Significance
 from assay.inference.findings import Finding
 from assay.inference.multiplicity import adjusted
 from assay.inference.tests.auc_beyond_delong import near_perfect
-from assay.inference.tests.block_ranks import ranked
 from assay.inference.tests.mcnemar import test_outcomes
+from assay.inference.tests.several_ranks import ranked
 from assay.inference.tests.variance import equal_spread, normality
 from assay.measures.declare import Measure, parse
 from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Table
@@ -263,7 +263,7 @@ def _after(asking: Asking, tally: object, choice: Choice, first: Finding) -> tup
         return ()
     after = choice.after
     if asking.asked.control is not None and isinstance(tally, Blocks):
-        from assay.inference.tests.block_ranks import against_control
+        from assay.inference.tests.several_ranks import against_control
 
         after = against_control
     why = replace(choice, why=f"pairs beside {first.title}; the correction for the number of pairs keeps the level")

@@ -285,7 +285,7 @@ def _model(
         return "rows are weighted, and leaked ones are left out only where they count as one each"
     if truth is None or predicted is None or plan.models[model].predictions is not None:
         return "its labels do not stand beside the truth, so rows cannot be left out"
-    cells = rows.table_without(affected, truth, predicted) if rows.has(truth, predicted) else None
+    cells = rows.table(truth, predicted, without=affected) if rows.has(truth, predicted) else None
     if cells is None:
         return "its labels do not stand beside the truth, so rows cannot be left out"
     known = {str(label): label for label in assessment.labels}

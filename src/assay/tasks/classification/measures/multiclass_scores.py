@@ -15,7 +15,7 @@ from assay.core.text import figure
 from assay.core.traits import EXTENSION, HIGHER, LOWER, RAINIO, SCHLOSSER, TS4213, Task
 from assay.core.values import NO_ROWS, Number, Share, number, share
 from assay.measures.declare import measure
-from assay.measures.score_averages import Said, macro, micro, one_vs_one, weighted
+from assay.measures.score_averages import macro, micro, one_vs_one, weighted
 from assay.tally.calibration_bins import BINS
 from assay.tally.scores.log_odds import own_losses
 from assay.tally.scores.row_probabilities import RIGHT, RowScores
@@ -40,52 +40,42 @@ MEAN_PRECISION = "average precision"
 
 auroc_macro = macro(
     auroc,
-    Said(
-        of=AREA,
-        also=("macro AUROC", "AUROC one-vs-rest"),
-        spec="M-CUR-02",
-        source=(TS4213("6.3.6"), SCHLOSSER("eq. 46")),
-    ),
+    of=AREA,
+    also=("macro AUROC", "AUROC one-vs-rest"),
+    spec=("M-CUR-02",),
+    source=(TS4213("6.3.6"), SCHLOSSER("eq. 46")),
 )
-auroc_weighted = weighted(auroc, Said(of=AREA, also=("weighted AUROC",), spec="M-CUR-02", source=(TS4213("6.3.6"),)))
-auroc_micro = micro(auroc, Said(of=AREA, also=("micro AUROC",), spec="M-CUR-02", source=(EXTENSION,)))
+auroc_weighted = weighted(auroc, of=AREA, also=("weighted AUROC",), spec=("M-CUR-02",), source=(TS4213("6.3.6"),))
+auroc_micro = micro(auroc, of=AREA, also=("micro AUROC",), spec=("M-CUR-02",), source=(EXTENSION,))
 auroc_one_vs_one = one_vs_one(
     auroc,
-    Said(
-        of=AREA,
-        symbol="M",
-        also=("Hand-Till AUROC", "AUROC one-vs-one", "MAUC"),
-        spec="M-CUR-02",
-        source=(EXTENSION,),
-    ),
+    of=AREA,
+    symbol="M",
+    also=("Hand-Till AUROC", "AUROC one-vs-one", "MAUC"),
+    spec=("M-CUR-02",),
+    source=(EXTENSION,),
 )
 mean_average_precision = macro(
     average_precision,
-    Said(
-        of=MEAN_PRECISION,
-        name="mean_average_precision",
-        also=("mean average precision over classes", "macro average precision"),
-        spec="M-CUR-07",
-        source=(SCHLOSSER("eq. 48"),),
-        errata=("E-XS-07",),
-    ),
+    of=MEAN_PRECISION,
+    name="mean_average_precision",
+    also=("mean average precision over classes", "macro average precision"),
+    spec=("M-CUR-07",),
+    source=(SCHLOSSER("eq. 48"),),
+    errata=("E-XS-07",),
 )
 average_precision_weighted = weighted(
-    average_precision,
-    Said(of=MEAN_PRECISION, also=("weighted average precision",), spec="M-CUR-07", source=(EXTENSION,)),
+    average_precision, of=MEAN_PRECISION, also=("weighted average precision",), spec=("M-CUR-07",), source=(EXTENSION,)
 )
 average_precision_micro = micro(
-    average_precision,
-    Said(of=MEAN_PRECISION, also=("micro average precision",), spec="M-CUR-07", source=(EXTENSION,)),
+    average_precision, of=MEAN_PRECISION, also=("micro average precision",), spec=("M-CUR-07",), source=(EXTENSION,)
 )
 expected_calibration_error_macro = macro(
     expected_calibration_error,
-    Said(
-        of="the expected calibration error",
-        also=("class-wise ECE", "static calibration error"),
-        spec="M-PRB-04",
-        source=(EXTENSION,),
-    ),
+    of="the expected calibration error",
+    also=("class-wise ECE", "static calibration error"),
+    spec=("M-PRB-04",),
+    source=(EXTENSION,),
 )
 
 

@@ -12,7 +12,7 @@ from assay.core.errors import PlanError
 from assay.core.traits import EXTENSION, FUND, HIGHER, LOWER, RAINIO, SCHLOSSER, TS4213
 from assay.core.values import Number, number
 from assay.measures.declare import measure
-from assay.tally.exact_sums import exact_dot
+from assay.tally.fixed_point import exact_dot
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures.counts import NO_ACTUAL, NO_ACTUAL_NEGATIVE
 from assay.tasks.classification.measures.ratios import demand_number

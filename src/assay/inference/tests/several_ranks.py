@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Three models or more compared by ranks within blocks: Friedman's test and what follows it."""
+"""Three models or more compared by ranks, within blocks or over independent groups, and what follows such a test."""
 
 from __future__ import annotations
 
 import math
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.text import listed, quoted
-from assay.core.traits import EXTENSION, RAINIO
+from assay.core.traits import EXTENSION, RAINIO, TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.estimates import Interval
-from assay.inference.findings import Check, Effect, Finding
+from assay.inference.findings import Check, Effect, Finding, no_number
 from assay.inference.intervals.proportion import student_quantile
 from assay.inference.power import least_normal, least_student
 from assay.inference.resampling import SEED, stream
@@ -30,7 +29,7 @@ from assay.inference.tail_probabilities import (
     student,
     studentised_range,
 )
-from assay.tally.real_values import Blocks
+from assay.tally.real_values import Blocks, Groups
 
 if TYPE_CHECKING:
     from assay.core.arrays import Floats
@@ -44,7 +43,6 @@ TIED: Final = Undefined(reason="all models are tied in every block", code="all-t
 SAME: Final = Undefined(reason="every block ranks the models alike, so F is infinite", code="overflow")
 RESAMPLED: Final = ("on values from resampling one data set, unless the dependence is accepted and labelled",)
 BLOCKED: Final = ("blocks are independent", "the values of a block come from the same item or data set")
-RANKS: Final = "difference of two mean ranks, 1 being best"
 
 
 _friedman_form = partial(
@@ -55,6 +53,24 @@ _friedman_form = partial(
     effect="Kendall's W",
     assumes=BLOCKED,
     never=RESAMPLED,
+)
+ALL_EQUAL: Final = Undefined(reason="all values are equal", code="all-tied")
+
+
+_pairs_of_blocks = partial(
+    significance,
+    asks="which models differ in their mean rank?",
+    null="the two mean ranks are equal",
+    effect="difference of two mean ranks, 1 being best",
+    assumes=BLOCKED,
+    never=RESAMPLED,
+    source=EXTENSION,
+    spec="T-19",
+)
+_of_groups = partial(
+    significance,
+    assumes=("all values are independent",),
+    never=("on values of the same items, folds or data sets: those are paired",),
 )
 
 
@@ -110,49 +126,23 @@ def iman_davenport(t: Blocks, *, level: float = 0.95, draws: int = SHUFFLES, see
     return _friedman(t, ranks, fisher_f(f, *df), f, name="F", df=df, level=level)
 
 
-@significance(
-    title="Nemenyi's comparison of all pairs",
-    asks="which models differ in their mean rank?",
-    null="the two mean ranks are equal",
-    effect=RANKS,
-    assumes=BLOCKED,
-    never=RESAMPLED,
-    source=EXTENSION,
-    spec="T-19",
-)
+@_pairs_of_blocks(title="Nemenyi's comparison of all pairs")
 def nemenyi(t: Blocks, *, level: float = 0.95) -> tuple[Finding, ...]:
-    means, error = ranked(t).mean(axis=0), _rank_error(t)
-    critical = critical_difference(t, level)
+    means, error, critical = ranked(t).mean(axis=0), _rank_error(t), critical_difference(t, level)
+    least = critical + least_normal(error, 0.5) - least_normal(error, 0.5, 0.5)
+    notes = (f"p holds for all {t.k * (t.k - 1) // 2} pairs together",)
     findings = []
     for a, b in combinations(range(t.k), 2):
         gap = float(means[a] - means[b])
-        findings.append(
-            _pair(
-                t,
-                (a, b),
-                studentised_range(math.sqrt(2) * abs(gap) / error, t.k),
-                gap,
-                critical,
-                method="nemenyi",
-                level=level,
-            ).said(
-                statistic=math.sqrt(2) * abs(gap) / error,
-                statistic_name="q",
-                notes=(f"p holds for all {t.k * (t.k - 1) // 2} pairs together",),
-                least=critical + least_normal(error, 0.5) - least_normal(error, 0.5, 0.5),
-            )
-        )
+        q = math.sqrt(2) * abs(gap) / error
+        parts = {"chance": studentised_range(q, t.k), "statistic": q, "statistic_name": "q", "least": least}
+        findings.append(_pair(t, (a, b), gap, critical, level, method="nemenyi", notes=notes, **parts))
     return tuple(findings)
 
 
-@significance(
+@_pairs_of_blocks(
     title="Conover's comparison of all pairs after Friedman's test",
-    asks="which models differ in their mean rank?",
-    null="the two mean ranks are equal",
-    effect=RANKS,
     assumes=(*BLOCKED, "Friedman's test was significant"),
-    never=RESAMPLED,
-    source=EXTENSION,
     spec="T-20",
 )
 def conover(t: Blocks, *, level: float = 0.95) -> tuple[Finding, ...]:
@@ -167,30 +157,19 @@ def conover(t: Blocks, *, level: float = 0.95) -> tuple[Finding, ...]:
         gap = float(sums[x] - sums[y])
         if error <= 1e-9 * max(1.0, abs(gap)):
             lost = SAME if gap else TIED
-            findings.append(
-                _pair(t, (x, y), SAME if gap else CERTAIN, gap / j, None, method="", level=level).said(
-                    statistic=lost, least=lost
-                )
-            )
+            parts: dict[str, Any] = {"chance": SAME if gap else CERTAIN, "statistic": lost, "least": lost}
+            findings.append(_pair(t, (x, y), gap / j, None, level, statistic_name="difference of mean ranks", **parts))
             continue
-        reach = student_quantile(df, (1 + level) / 2) * error / j
-        findings.append(
-            _pair(t, (x, y), student(gap / error, df), gap / j, reach, method="conover", level=level).said(
-                statistic=gap / error, statistic_name="t", df=(df,), least=least_student(error / j, df, level)
-            )
-        )
+        reach, least = student_quantile(df, (1 + level) / 2) * error / j, least_student(error / j, df, level)
+        parts = {"chance": student(gap / error, df), "statistic": gap / error, "statistic_name": "t", "least": least}
+        findings.append(_pair(t, (x, y), gap / j, reach, level, method="conover", df=(df,), **parts))
     return tuple(findings)
 
 
-@significance(
+@_pairs_of_blocks(
     title="Mean ranks against a control",
     asks="which models differ in their mean rank from one that was named beforehand?",
     null="the mean rank is that of the control",
-    effect=RANKS,
-    assumes=BLOCKED,
-    never=RESAMPLED,
-    source=EXTENSION,
-    spec="T-19",
 )
 def against_control(t: Blocks, *, control: str, level: float = 0.95) -> tuple[Finding, ...]:
     if control not in t.models:
@@ -198,17 +177,8 @@ def against_control(t: Blocks, *, control: str, level: float = 0.95) -> tuple[Fi
             "option-unknown", f"there is no model {quoted(control)}", known=listed(t.models), fix="name one of them"
         )
     means, error, at = ranked(t).mean(axis=0), _rank_error(t), t.models.index(control)
-    findings = []
-    for a in range(t.k):
-        if a != at:
-            gap = float(means[a] - means[at])
-            reach = least_normal(error, level, 0.5)
-            findings.append(
-                _pair(t, (a, at), normal(gap / error), gap, reach, method="normal", level=level).said(
-                    statistic=gap / error, statistic_name="z", least=least_normal(error, level)
-                )
-            )
-    return tuple(findings)
+    others = [a for a in range(t.k) if a != at]
+    return tuple(_normal_pair(t, (a, at), float(means[a] - means[at]), error, level, "normal") for a in others)
 
 
 def ranked(t: Blocks) -> Floats:
@@ -282,27 +252,95 @@ def _all_tied(t: Blocks, ranks: Floats, name: str, level: float) -> Finding:
 
 
 def _pair(
-    t: Blocks,
+    t: Blocks | Groups,
     at: tuple[int, int],
-    chance: Tail | Undefined,
     gap: float,
     reach: float | None,
-    *,
-    method: str,
     level: float,
+    *,
+    method: str = "",
+    **parts: Any,  # noqa: ANN401  parts of a finding
 ) -> Finding:
-    a, b = at
-    interval = Interval(low=gap - reach, high=gap + reach, level=level, method=method) if reach is not None else None
+    """Two mean ranks and how far they lie apart."""
+    a, b = (t.models[place] for place in at)
+    blocks = isinstance(t, Blocks)
+    name = f"mean rank of {a} minus {b}{', 1 being best' if blocks else ''}"
+    effect = Effect(name=name, value=gap, no_interval="the ranks do not vary" if blocks else None)
+    if reach is not None:
+        effect = Effect.around(name, gap, reach, level, method)
+    return Finding(effect=effect, models=(a, b), n=t.j if isinstance(t, Blocks) else t.n, **parts)
+
+
+def _normal_pair(  # noqa: PLR0917  one comparison
+    t: Blocks | Groups, at: tuple[int, int], gap: float, error: float, level: float, method: str
+) -> Finding:
+    z, least = (gap / error, least_normal(error, level)) if error else (ALL_EQUAL, ALL_EQUAL)
+    reach = least_normal(error, level, 0.5) if error else None
+    parts = {"chance": normal(gap / error) if error else CERTAIN, "statistic": z, "least": least}
+    return _pair(t, at, gap, reach, level, method=method, statistic_name="z", **parts)
+
+
+@_of_groups(
+    title="Kruskal-Wallis test",
+    asks="do independent groups have the same distribution?",
+    null="all groups have the same distribution",
+    effect="epsilon squared",
+    source=TS4213("7.4"),
+    spec="T-08",
+    errata=("E-TS-22",),
+)
+def kruskal_wallis(t: Groups, *, level: float = 0.95) -> Finding:
+    ranks, ties = _pooled(t)
+    n, k = t.n, len(t.values)
+    spare = 1 - ties / (n**3 - n) if n > 1 else 0.0
+    if not spare:
+        none = Effect(name="epsilon squared", value=0.0)
+        return no_number(none.name, ALL_EQUAL, "H", chance=CERTAIN, effect=none, n=n, notes=(ALL_EQUAL.reason,))
+    h = (12 / (n * (n + 1)) * math.fsum(float(r.sum()) ** 2 / len(r) for r in ranks) - 3 * (n + 1)) / spare
+    h = max(h, 0.0)
+    small = min(t.sizes) < 5  # noqa: PLR2004  the usual floor of the chi-squared form
     return Finding(
-        chance=chance,
-        effect=Effect(
-            name=f"mean rank of {t.models[a]} minus {t.models[b]}, 1 being best",
-            value=gap,
-            interval=interval,
-            no_interval=None if interval else "the ranks do not vary",
+        chance=chi_squared(h, k - 1),
+        effect=Effect(name="epsilon squared", value=h / (n - 1), no_interval="none is customary"),
+        statistic=h,
+        statistic_name="H",
+        df=(k - 1,),
+        n=n,
+        checks=(Check(assumes="five values in every group", holds=not small, seen=f"smallest group {min(t.sizes)}"),),
+        notes=(
+            "a difference in spread alone also makes it significant",
+            "the difference that could have been detected is one of mean ranks",
         ),
-        statistic=gap,
-        statistic_name="difference of mean ranks",
-        models=(t.models[a], t.models[b]),
-        n=t.j,
+        least=least_normal(_dunn_error(n, ties, min(t.sizes), min(t.sizes)), level),
     )
+
+
+@_of_groups(
+    title="Dunn's comparison of all pairs after the Kruskal-Wallis test",
+    asks="which groups differ in their mean rank?",
+    null="the two mean ranks are equal",
+    effect="difference of two mean ranks",
+    assumes=("all values are independent", "the Kruskal-Wallis test was significant"),
+    source=EXTENSION,
+    spec="T-32",
+)
+def dunn(t: Groups, *, level: float = 0.95) -> tuple[Finding, ...]:
+    ranks, ties = _pooled(t)
+    means, sizes = [float(one.mean()) for one in ranks], [len(one) for one in ranks]
+    return tuple(
+        _normal_pair(t, (a, b), means[a] - means[b], _dunn_error(t.n, ties, sizes[a], sizes[b]), level, "dunn")
+        for a, b in combinations(range(len(ranks)), 2)
+    )
+
+
+def _pooled(t: Groups) -> tuple[list[Floats], float]:
+    """Ranks of all values together, by group, and how much they are tied."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(np.concatenate(t.arrays()))
+    _, times = np.unique(ranks, return_counts=True)
+    return np.split(ranks, np.cumsum(t.sizes)[:-1]), float((times.astype(np.float64) ** 3 - times).sum())
+
+
+def _dunn_error(n: int, ties: float, first: int, second: int) -> float:
+    return math.sqrt(max((n * (n + 1) / 12 - ties / (12 * (n - 1))) * (1 / first + 1 / second), 0.0)) if n > 1 else 0.0
