@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
@@ -177,30 +176,23 @@ def _text_objects(roles: Roles) -> FrameSource | None:
 
 def _from_path(path: Paths, roles: Roles, reading: Reading, engine: str | None, limits: Limits | None) -> FrameSource:
     """A path or several, read by the embedded engine or by the one that is named; a database by the embedded engine."""
-    from assay.rows.databases.database import is_database, open_embedded, place_of, refuse_selection
-    from assay.rows.engines.narwhals_frames import demand_embedded, demand_one_path, of_opened
+    from assay.rows.databases.database import is_database
+    from assay.rows.engines.narwhals_frames import of_opened
+    from assay.rows.files.opened_file import OpenedFile
+    from assay.rows.inputs import open_path
     from assay.rows.joins.mismatch_errors import id_columns
-    from assay.rows.spark.spark_session import is_cluster
 
-    database = is_database(path)
-    if database and engine is not None:
-        raise PlanError(
-            "role-clash",
-            "an engine is named, but DuckDB counts the rows of a database",
-            where="engine",
-            fix="leave the engine out",
-        )
-    if engine is not None and is_cluster(engine):
-        from assay.rows.spark.spark_frames import from_cluster
+    uses = roles.uses(id_columns(roles.id) if is_database(path) else ())
+    opened = open_path(path, uses, reading, engine=engine, limits=limits, progress=reading.progress)
+    if isinstance(opened, OpenedFile):
+        return of_opened(opened, roles)
+    from assay.rows.spark.spark_frames import from_spark
 
-        refuse_selection(path, reading)
-        demand_one_path(path, limits, where="data")
-        return from_cluster(cast("str", path), roles, reading, engine)
-    demand_embedded(engine)
-    ids = id_columns(roles.id) if database else ()
-    opened = open_embedded(path, roles.uses(ids), reading, progress=reading.progress, limits=limits)
-    source = of_opened(opened, roles)
-    return replace(source, where=place_of(opened.path, reading)) if database else source
+    try:
+        return from_spark(opened.frame, roles, opened)
+    except BaseException:
+        opened.close()
+        raise
 
 
 TYPED: Final = ("parquet", "arrow", "duckdb")

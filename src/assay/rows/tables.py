@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from numbers import Number
@@ -87,13 +87,8 @@ def open_columns(request: Request, columns: Mapping[str, Column]) -> Table:
                 found=type(column.given).__name__,
                 fix=f'give {role}="COLUMN", or leave data out and give the columns themselves',
             )
-    reading = cast("Reading | None", request.reading) or Reading()
     if are_paths(data):
-        from assay.rows.spark.spark_session import is_cluster
-
-        if request.engine is not None and is_cluster(request.engine):
-            return _from_cluster(str(data), columns, reading, request.engine)
-        return _from_path(data, columns, reading, request)
+        return _from_path(data, columns, request)
     from assay.rows.spark.spark_session import is_spark
 
     return _from_spark(data, columns, "the given Spark frame") if is_spark(data) else _from_frame(data, columns)
@@ -203,21 +198,21 @@ def _from_frame(data: object, columns: Mapping[str, Column]) -> Table:
     return _held(arrays, columns, "data", about={"from": "data", "columns": chosen})
 
 
-def _from_path(data: Any, columns: Mapping[str, Column], reading: Reading, request: Request) -> Table:  # noqa: ANN401
-    """Files or a database, read by the embedded engine; a batch of rows is held at a time."""
-    from assay.rows.databases.database import open_embedded
-    from assay.rows.engines.narwhals_frames import demand_embedded
+def _from_path(data: Any, columns: Mapping[str, Column], request: Request) -> Table:  # noqa: ANN401
+    """Files or a database; a batch of rows is held at a time, unless a cluster reads them."""
+    from assay.rows.files.opened_file import OpenedFile
+    from assay.rows.inputs import open_path
 
-    demand_embedded(request.engine)
-    limits = cast("Limits | None", request.limits)
     names = {role: str(column.given) for role, column in columns.items()}
-    uses: dict[str, Use] = {
-        str(column.given): "number" if column.kind == "number" else "label" for column in columns.values()
-    }
-    opened = open_embedded(data, uses, reading, progress=request.progress, limits=limits)
+    uses: dict[str, Use] = {names[role]: "number" if one.kind == "number" else "label" for role, one in columns.items()}
+    reading, limits = cast("Reading | None", request.reading) or Reading(), cast("Limits | None", request.limits)
+    opened = open_path(data, uses, reading, engine=request.engine, limits=limits, progress=request.progress)
     try:
-        for role, name in names.items():
-            names[role] = require(name, list(opened.columns), opened.path)
+        if not isinstance(opened, OpenedFile):
+            table = _from_spark(opened.frame, columns, opened.path)
+            return replace(table, close=opened.close, notes=opened.notes)
+        for name in names.values():
+            require(name, opened.known or list(opened.columns), opened.shown)
         selected = {role: _expression(opened, names[role], columns[role].kind) for role in columns}
     except BaseException:
         opened.close()
@@ -324,22 +319,6 @@ def _from_values(values: list[object], kind: Kind) -> NDArray[Any]:
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
-
-
-def _from_cluster(path: str, columns: Mapping[str, Column], reading: Reading, engine: str) -> Table:
-    from assay.rows.spark.spark_files import read
-    from assay.rows.spark.spark_session import open_session
-
-    session = open_session(engine)
-    try:
-        opened = read(session.spark, path, reading)
-        table = _from_spark(opened.frame, columns, opened.path)
-    except BaseException:
-        session.end()
-        raise
-    table.close = session.end
-    table.notes = (f"counted by {session.engine}",)
-    return table
 
 
 def _from_spark(frame: Any, columns: Mapping[str, Column], where: str) -> Table:  # noqa: ANN401

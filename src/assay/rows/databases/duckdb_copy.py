@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from assay.core.text import counted
-from assay.rows.engines.duckdb_engine import connect, quote_identifier, release, told_as_ours
+from assay.rows.engines.duckdb_engine import quote_identifier, told_as_ours
 from assay.rows.files.formats import too_many
 from assay.rows.files.opened_file import VIEW, OpenedFile
-from assay.rows.limits import Limits
 from assay.rows.source import require
 
 if TYPE_CHECKING:
@@ -30,53 +30,32 @@ SAMPLE = 50_000
 
 
 def copy_table(
-    table: DatabaseTable, uses: Mapping[str, Use], where: str, *, max_rows: int | None, limits: Limits | None = None
-) -> OpenedFile:
-    """Some columns, each checked for what it is to hold, in a DuckDB of their own."""
-    try:
-        with told_as_ours(table.path, table.format):
-            connection = connect([], limits or Limits())
-    except BaseException:
-        table.close()
-        raise
-    try:
-        return fill_table(table, uses, where, connection, max_rows=max_rows)
-    except BaseException:
-        release(connection)
-        raise
-
-
-def fill_table(
     table: DatabaseTable,
     uses: Mapping[str, Use],
     where: str,
     connection: duckdb.DuckDBPyConnection,
     *,
-    max_rows: int | None,
     view: str = VIEW,
 ) -> OpenedFile:
-    """Some columns, fetched in batches into a table that spills to disk where memory ends; the database is let go."""
-    names = list(uses)
-    try:
-        for name in names:
+    """Those of some columns that are there, each checked for what it is to hold, in a table that spills to disk."""
+    uses = {name: use for name, use in uses.items() if name in table.columns} or uses
+    with closing(table):
+        for name in uses:
             require(name, table.columns, where)
-        kinds = table.kinds(uses)
         table_name = quote_identifier(f"{view}_copied")
-        rows = _fill(connection, table_name, table, kinds, max_rows)
-        table.confirm(rows)
-        chosen = ", ".join(f"c{place} AS {quote_identifier(name)}" for place, name in enumerate(names))
+        rows = _fill(connection, table_name, table, table.kinds(uses))
+        table.confirm()
+        chosen = ", ".join(f"c{place} AS {quote_identifier(name)}" for place, name in enumerate(uses))
         with told_as_ours(table.path, table.format):
             connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS SELECT {chosen} FROM {table_name}")  # noqa: S608  quoted
         digest = table.sha256
-    finally:
-        table.close()
     return OpenedFile(
         connection=connection,
         path=table.path,
         format=table.format,
         digest=lambda: digest,
         rows=rows,
-        notes=(*table.notes, f"{counted(len(names), 'column')} fetched and counted by the embedded engine"),
+        notes=(*table.notes, f"{counted(len(uses), 'column')} fetched and counted by the embedded engine"),
         view=view,
         known=tuple(table.columns),
         ordered=table.ordered,
@@ -84,11 +63,7 @@ def fill_table(
 
 
 def _fill(
-    connection: duckdb.DuckDBPyConnection,
-    table_name: str,
-    table: DatabaseTable,
-    kinds: Mapping[str, str],
-    max_rows: int | None,
+    connection: duckdb.DuckDBPyConnection, table_name: str, table: DatabaseTable, kinds: Mapping[str, str]
 ) -> int:
     """Make the table and fill it; how many rows there were."""
     names = list(kinds)
@@ -99,8 +74,8 @@ def _fill(
     rows = 0
     for batch in table.batches(names):
         rows += len(batch)
-        if max_rows is not None and rows > max_rows:
-            raise too_many(table.path, max_rows)
+        if table.max_rows is not None and rows > table.max_rows:
+            raise too_many(table.path, table.max_rows)
         values = {f"c{place}": _array([row[place] for row in batch]) for place in range(len(names))}
         with told_as_ours(table.path, table.format):
             connection.register("batch", values)

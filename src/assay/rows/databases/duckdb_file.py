@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +13,14 @@ from assay.core.text import visible
 from assay.rows.databases.selection import chosen, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import (
     GLOB,
-    connect,
     quote_identifier,
     quote_literal,
     refuse_duplicates,
-    release,
     told_as_ours,
 )
 from assay.rows.files.file_digests import LEFT_OUT, Hashing
-from assay.rows.files.formats import Reading
+from assay.rows.files.formats import Progress, Reading, regular_file
 from assay.rows.files.opened_file import VIEW, OpenedFile, demand_unchanged, stamp_of
-from assay.rows.limits import Limits
 
 if TYPE_CHECKING:
     import duckdb
@@ -35,25 +31,6 @@ _TABLES = (
     "SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = current_database() AND NOT internal "
     "ORDER BY 1, 2"
 )
-
-
-def open_duckdb(
-    path: str,
-    facts: os.stat_result,
-    reading: Reading,
-    *,
-    progress: Callable[[int, int], None] | None = None,
-    limits: Limits | None = None,
-) -> OpenedFile:
-    """A table, view or query of a database file; the file is only read."""
-    with told_as_ours(visible(path), "duckdb"):
-        connection = connect(read_of(path), limits or Limits())
-    try:
-        opened = attached(connection, path, facts, reading)
-    except BaseException:
-        release(connection)
-        raise
-    return replace(opened, progress=progress)
 
 
 def read_of(path: str) -> list[str]:
@@ -70,24 +47,24 @@ def read_of(path: str) -> list[str]:
     return [place, f"{place}.wal"]
 
 
-def attached(
+def attach_table(
     connection: duckdb.DuckDBPyConnection,
     path: str,
-    facts: os.stat_result,
     reading: Reading,
     *,
     view: str = VIEW,
-    alias: str = "source",
-    kept: bool = False,
+    progress: Progress | None = None,
 ) -> OpenedFile:
     """What is asked for of a database, as a view of an engine that may read it.
 
     A view binds the names of a query anew each time, and beside another database they could mean its tables; so the
-    rows of a query may be `kept` as they are now.
+    rows of a query are kept as they are now, unless the database is the only one.
     """
     from assay.rows.files.file import demand_pinned
 
-    place = read_of(path)[0]
+    place, facts = read_of(path)[0], regular_file(path)
+    alone = view == VIEW
+    alias = "source" if alone else f"{view}_source"
     where, log = visible(path), Path(f"{place}.wal")
     notes = ("changes in the write-ahead log beside the file are read too; the digest is the file's alone",)
     _attach(connection, place, where, alias)
@@ -95,7 +72,7 @@ def attached(
         tables = connection.execute(_TABLES).fetchall()
     source = wrapped(reading.query) if reading.query else _table(alias, chosen(tables, reading, where, "main"))
     refuse_duplicates(_asked(lambda: connection.sql(reading.query or f"FROM {source}"), where).columns, where)
-    _view(connection, source, where, view, kept=kept and reading.query is not None)
+    _view(connection, source, where, view, kept=not alone and reading.query is not None)
     hashing = Hashing(path, wanted=reading.digest)
     if reading.sha256 is not None:
         demand_pinned(path, reading, hashing.result())
@@ -112,6 +89,7 @@ def attached(
         stamp=stamp_of(facts),
         max_rows=reading.max_rows,
         view=view,
+        progress=progress,
     )
     demand_unchanged(opened)
     return opened

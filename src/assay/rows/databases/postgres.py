@@ -16,9 +16,9 @@ from typing import Any
 
 from assay.core.errors import AssayError, EngineError, PlanError, RowsError, missing_extra, repeated_column
 from assay.core.text import quoted, visible
-from assay.rows.databases.selection import Use, chosen, refused_query, wrapped
+from assay.rows.databases.selection import Use, chosen, not_utf8, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import quote_identifier
-from assay.rows.files.formats import Reading, too_many
+from assay.rows.files.formats import Reading
 
 BATCH = 50_000
 KNOCK = 10
@@ -46,7 +46,7 @@ class PostgresTable:
     source: str
     types: dict[str, tuple[str, str]]
     """Column -> name and category of its type."""
-    names: tuple[str, ...]
+    columns: tuple[str, ...]
     path: str
     notes: tuple[str, ...]
     max_rows: int | None = None
@@ -55,16 +55,11 @@ class PostgresTable:
     sha256: str = ""
     """Left empty: the rows are on the server."""
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return self.names
-
     def _check(self, column: str, use: Use) -> None:
         """Demand that a column is there once, with a type that can hold labels, or numbers."""
         where = f"{self.path}, column {quoted(column)}"
-        if self.names.count(column) > 1:
-            raise repeated_column(column, self.names.count(column), where)
+        if self.columns.count(column) > 1:
+            raise repeated_column(column, self.columns.count(column), where)
         kind, category = self.types[column]
         number = use == "number"
         if number and kind not in _NUMBERS:
@@ -117,10 +112,8 @@ class PostgresTable:
             while batch := cursor.fetchmany(BATCH):
                 yield batch
 
-    def confirm(self, rows: int) -> None:
-        """Demand that there are no more rows than allowed."""
-        if self.max_rows is not None and rows > self.max_rows:
-            raise too_many(self.path, self.max_rows, rows)
+    def confirm(self) -> None:
+        """Nothing to check: a snapshot does not change."""
 
     def close(self) -> None:
         """End the session."""
@@ -157,7 +150,7 @@ def open_postgres(address: str, reading: Reading) -> PostgresTable:
             connection=connection,
             source=source,
             types={column.name: types[column.type_code] for column in described},
-            names=tuple(column.name for column in described),
+            columns=tuple(column.name for column in described),
             path=where,
             notes=(f"fetched from PostgreSQL {connection.info.parameter_status('server_version')}",),
             max_rows=reading.max_rows,
@@ -241,13 +234,7 @@ def _telling(where: str) -> Iterator[None]:
     except psycopg.Error as error:
         raise _ours(error, where) from error
     except UnicodeDecodeError as error:
-        raise RowsError(
-            "encoding",
-            "a text in the database is not UTF-8",
-            where=where,
-            found=visible(str(error)),
-            fix="correct the text, or the encoding of the database",
-        ) from error
+        raise not_utf8(where, visible(str(error))) from error
 
 
 def _ours(error: Any, where: str) -> AssayError:  # noqa: ANN401  an error of psycopg

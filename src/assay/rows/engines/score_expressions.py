@@ -18,7 +18,7 @@ from assay.rows.engines.duckdb_engine import engine_failure, quote_identifier
 from assay.rows.files.opened_file import ROW, OpenedFile, number_column, numbered_rows
 from assay.rows.row_positions import places
 from assay.rows.score_columns import EXACT, NORMAL, WIDTHS, Faults, Kind, demand_sound, inexact, score_array
-from assay.rows.source import FrameSource, Look
+from assay.rows.source import FrameSource, Look, require
 from assay.rows.spark.spark_errors import told_as_ours
 
 if TYPE_CHECKING:
@@ -40,8 +40,12 @@ def with_scores(source: FrameSource, columns: Sequence[str]) -> FrameSource:
     if isinstance(source.opened, OpenedFile):
         frame = _with_numbers(source.opened, source.opened.relation, columns, names)
     else:
+        known = list(source.frame.collect_schema().names())
         frame = source.frame.with_columns(
-            *(_number(source, column).alias(name) for column, name in zip(columns, names, strict=True))
+            *(
+                _number(source, require(column, known, source.where)).alias(name)
+                for column, name in zip(columns, names, strict=True)
+            )
         )
     shown = {name: source.names.get(column, column) for column, name in zip(columns, names, strict=True)}
     schema = frame.collect_schema()

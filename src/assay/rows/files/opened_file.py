@@ -270,7 +270,7 @@ def stamp_of(facts: os.stat_result) -> Stamp:
 def check_scalar(opened: OpenedFile, column: str) -> None:
     """Demand that a column is there and holds one value of one kind a row."""
     if column not in opened.columns:
-        raise missing_column(column, opened.known or opened.columns, visible(opened.path))
+        raise missing_column(column, opened.known or opened.columns, opened.shown)
     if (fault := opened.faults.get(column)) and (error := fault()):
         raise error
 

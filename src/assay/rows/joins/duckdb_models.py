@@ -16,7 +16,7 @@ from assay.rows.engines.narwhals_frames import narwhals_of, of_opened
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading
 from assay.rows.files.opened_file import VIEW, Home, OpenedFile
-from assay.rows.joins.inputs import Input, duckdb_table, input_of, load_inputs, with_inputs
+from assay.rows.inputs import Input, input_of, load_inputs, with_inputs
 from assay.rows.joins.join_sql import full_join
 from assay.rows.joins.matches import uses_of_sides
 from assay.rows.joins.mismatch_errors import SUBJECT, Unmatched
@@ -30,7 +30,7 @@ from assay.rows.joins.models import (
     join_models,
     refuse_mismatch,
 )
-from assay.rows.joins.truth_and_predictions import join_tables
+from assay.rows.joins.truth_and_predictions import duckdb_table, join_tables
 from assay.rows.limits import Limits
 from assay.rows.source import FrameSource, Roles
 

@@ -24,31 +24,43 @@ BUCKETS: Final = 1 << 12
 class JoinTable:
     """A table of an engine with its ids, as the join sees it."""
 
-    source: str
-    """The subquery, in parentheses."""
-    keys: int
-    """The number of columns that make an id."""
+    view: str
+    """Its name in SQL."""
+    ids: tuple[str, ...]
+    """The columns that make an id, as SQL names them."""
     kinds: tuple[str, ...]
     """The kind of values in each of them."""
     called: str
     fetch: Callable[[str], list[tuple[Any, ...]]]
     """Runs a query that has a small answer."""
     dialect: str
-    size: Callable[[], int]
-    """The number of rows."""
+    rows: int | None = None
+    """The number of rows, if it is known."""
     places: Callable[[Id | None], list[int]] = lambda _: []
     """The first rows that have an id, or that have none; empty where rows have no order."""
+
+    @property
+    def keys(self) -> int:
+        """The number of columns that make an id."""
+        return len(self.ids)
+
+    @property
+    def source(self) -> str:
+        """The subquery, in parentheses, that gives the table its ids."""
+        texts = (
+            f"CAST({sql} AS STRING)" if kind == "text" else sql for sql, kind in zip(self.ids, self.kinds, strict=True)
+        )
+        named = ", ".join(f"{sql} AS {KEY}{place}" for place, sql in enumerate(texts))
+        return f"(SELECT *, {named}, 1 AS {HERE} FROM {self.view})"  # noqa: S608  quoted
+
+    def size(self) -> int:
+        """The number of rows."""
+        return _number(self, f"FROM {self.view}") if self.rows is None else self.rows
 
     @property
     def columns(self) -> str:
         """The columns of the id, unqualified."""
         return ", ".join(f"{KEY}{place}" for place in range(self.keys))
-
-
-def keyed(source: str, keys: Sequence[str]) -> str:
-    """The subquery that gives a table its ids; `keys` are SQL expressions."""
-    named = ", ".join(f"{sql} AS {KEY}{place}" for place, sql in enumerate(keys))
-    return f"(SELECT *, {named}, 1 AS {HERE} FROM {source})"  # noqa: S608  quoted
 
 
 def full_join(tables: Sequence[JoinTable], columns: Sequence[str], *, how: str = "FULL") -> str:

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final, cast
 
 from assay.core.errors import PlanError
 from assay.core.text import visible
-from assay.rows.databases.database import refuse_selection
-from assay.rows.engines.narwhals_frames import demand_one_path
+from assay.rows.joins.join_sql import JoinTable
 from assay.rows.joins.mismatch_errors import Unmatched
 from assay.rows.joins.models import (
     FIT,
@@ -24,23 +24,13 @@ from assay.rows.joins.models import (
 from assay.rows.limits import Limits
 from assay.rows.source import FrameSource, Roles
 from assay.rows.spark.spark_errors import told_as_ours
-from assay.rows.spark.spark_files import SparkFile, read
-from assay.rows.spark.spark_frames import SparkFrames, from_spark, join_frames, kind_of_id
-from assay.rows.spark.spark_session import is_spark, open_session
+from assay.rows.spark.spark_files import SparkFile, check_path
+from assay.rows.spark.spark_frames import SparkFrames, SparkSide, from_sides, from_spark, kind_of_id
+from assay.rows.spark.spark_session import is_spark, session_at
 
 ROWS: Final = 1 << 17
 """Rows that a part of the kept ones has at least, about: Spark keeps as many parts as it shuffles, 200 by default, and
 takes longer to begin each for every question than to answer it of few rows."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """The frame of a model, and that of its truth where that is another one."""
-
-    frame: Any
-    opened: SparkFile | None = None
-    truth: Any = None
-    truth_path: str = "truth_data"
 
 
 def are_on_spark(models: Mapping[str, Model]) -> bool:
@@ -62,44 +52,39 @@ def match_on_spark(
             fix="state id=COLUMN (--id)",
         )
     if engine is None:
-        frames = {name: Table(frame=model.data, truth=model.truth) for name, model in models.items()}
+        frames = {name: _given_sides(name, model) for name, model in models.items()}
         return _matched(models, frames, unmatched, kept=kept, end=lambda: None)
-    _check_paths(models, limits)
-    session = open_session(engine)
-    try:
-        paths = {name: _read(session.spark, model) for name, model in models.items()}
-        return _matched(models, paths, unmatched, kept=kept, end=session.end)
-    except BaseException:
-        session.end()
-        raise
+    paths = {name: _paths(name, model, limits) for name, model in models.items()}
+    with session_at(engine) as session:
+        read = {
+            name: [SparkSide.read(session, path, models[name].reading) for path in own] for name, own in paths.items()
+        }
+        return _matched(models, read, unmatched, kept=kept, end=session.end)
 
 
-def _check_paths(models: Mapping[str, Model], limits: Limits | None) -> None:
-    for name, model in models.items():
-        demand_one_path(model.data, limits, where=f"data of {name}")
-        refuse_selection(model.data, model.reading)
-        if model.truth is not None:
-            demand_one_path(model.truth, limits, where="truth_data")
+def _given_sides(name: str, model: Model) -> list[SparkSide]:
+    predictions = SparkSide(frame=model.data, where=f"the predictions of {name}")
+    return [predictions] if model.truth is None else [predictions, SparkSide(frame=model.truth, where="truth_data")]
 
 
-def _read(spark: Any, model: Model) -> Table:  # noqa: ANN401  a Spark session
-    """The paths of a model."""
-    opened = read(spark, cast("str", model.data), model.reading)
-    if model.truth is None:
-        return Table(frame=opened.frame, opened=opened)
-    truth = read(spark, cast("str", model.truth), model.reading)
-    return Table(frame=opened.frame, opened=opened, truth=truth.frame, truth_path=visible(truth.path))
+def _paths(name: str, model: Model, limits: Limits | None) -> list[str]:
+    """The paths of a model, and of its truth where that is elsewhere."""
+    given = {f"data of {name}": model.data} | ({} if model.truth is None else {"truth_data": model.truth})
+    return [check_path(path, model.reading, limits, where=where) for where, path in given.items()]
 
 
 def _matched(
     models: Mapping[str, Model],
-    given: Mapping[str, Table],
+    sides: Mapping[str, Sequence[SparkSide]],
     unmatched: Unmatched,
     *,
     kept: bool,
     end: Callable[[], None],
 ) -> MatchedModels:
-    sources = {name: _source(name, model, given[name], unmatched) for name, model in models.items()}
+    sources = {
+        name: model.source(partial(from_sides, sides[name], by=model.by, unmatched=unmatched))
+        for name, model in models.items()
+    }
     where = "; ".join(visible(source.where) for source in sources.values())
     frames = SparkFrames([source.frame.to_native() for source in sources.values()], where)
     tables = tuple(_table(name, place, source, frames) for place, (name, source) in enumerate(sources.items()))
@@ -132,21 +117,16 @@ def _matched(
     return MatchedModels(tables=tables, source=source, fetch=fetch, close=close)
 
 
-def _source(name: str, model: Model, given: Table, unmatched: Unmatched) -> FrameSource:
-    def open_(wanted: Roles) -> FrameSource:
-        if given.truth is None:
-            return from_spark(given.frame, wanted, given.opened)
-        own = f"the predictions of {name}" if given.opened is None else visible(given.opened.path)
-        where = (own, given.truth_path)
-        joined, named, join = join_frames([given.frame, given.truth], wanted, model.by, unmatched, where)
-        opened = None if given.opened is None else replace(given.opened, frame=joined, rows=join.matched)
-        return replace(from_spark(joined, named, opened), where=" and ".join(where), join=join)
-
-    return model.source(open_)
-
-
 def _table(name: str, place: int, source: FrameSource, frames: SparkFrames) -> ModelTable:
     column = source.group[KEY]
     kind = kind_of_id(source.frame.collect_schema()[column], source.names.get(column, column), source.where)
-    rows = None if source.opened is None else cast("SparkFile", source.opened).rows
-    return ModelTable(model=name, source=source, table=frames.table(place, [column], [kind], source.where, rows))
+    table = JoinTable(
+        view=f"{{f{place}}}",
+        ids=(column,),
+        kinds=(kind,),
+        called=source.where,
+        fetch=frames.fetch,
+        dialect="spark",
+        rows=None if source.opened is None else cast("SparkFile", source.opened).rows,
+    )
+    return ModelTable(model=name, source=source, table=table)
