@@ -287,7 +287,7 @@ def _query_batches(
     read = 0
     if all(column.kind == "number" or _is_plain(opened, column) for column in columns.values()):
         copied = any(column.kind == "id" for column in columns.values())
-        for batch in opened.batches(opened.connection.sql(query)):
+        for batch in opened.batches(query):
             read += len(batch[0])
             yield dict(zip(roles, map(np.array, batch) if copied else batch, strict=True))
     else:

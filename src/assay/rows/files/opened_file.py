@@ -151,7 +151,7 @@ class OpenedFile:
         with translated(self), watched(self.connection, self.progress, self.bytes):
             return dict((self.connection.sql(query) if isinstance(query, str) else query).fetchnumpy())
 
-    def batches(self, query: duckdb.DuckDBPyRelation) -> Generator[tuple[Any, ...]]:
+    def batches(self, query: str) -> Generator[tuple[Any, ...]]:
         """The answer to a query of numbers without gaps, as numpy arrays by column, some rows at a time.
 
         Whoever leaves it before the end must close it, for nothing else can be asked meanwhile.
@@ -159,7 +159,7 @@ class OpenedFile:
         from assay.rows.engines.arrow_batches import batches
 
         with translated(self):
-            yield from batches(query)
+            yield from batches(self.connection, query)
 
     def close(self) -> None:
         """Let go of the file, and of whatever was spilled for it."""
