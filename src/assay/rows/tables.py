@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RowsError
+from assay.core.errors import PlanError, RowsError, not_numbers
 from assay.core.text import quoted, visible
 from assay.rows.columns import as_array
 from assay.rows.files.file_list import are_paths
@@ -165,20 +165,17 @@ def to_numbers(array: NDArray[Any], role: str) -> NDArray[np.float64]:
 
 
 def _inexact(role: str, finding: str) -> RowsError:
-    return RowsError(
-        "column-not-numeric",
+    return not_numbers(
+        role,
         f"{role} holds a number that float64 cannot hold: a whole one above 2^53, or one with too many digits, too"
         " large or too small",
-        where=role,
         found=finding,
         fix="subtract a common offset from truth and prediction first, or round them yourself",
     )
 
 
 def _not_numbers(role: str, found: str) -> RowsError:
-    return RowsError(
-        "column-not-numeric", f"{role} must hold numbers", where=role, found=found, fix="give one number a row"
-    )
+    return not_numbers(role, f"{role} must hold numbers", found=found)
 
 
 def _from_frame(data: object, columns: Mapping[str, Column]) -> Table:

@@ -19,7 +19,7 @@ from assay.rows.engines.duckdb_engine import (
     told_as_ours,
 )
 from assay.rows.files.file_digests import LEFT_OUT, Hashing
-from assay.rows.files.formats import Progress, Reading, regular_file
+from assay.rows.files.formats import Progress, Reading, no_file, regular_file
 from assay.rows.files.opened_file import VIEW, OpenedFile, demand_unchanged, stamp_of
 
 if TYPE_CHECKING:
@@ -37,13 +37,8 @@ def read_of(path: str) -> list[str]:
     """The files that the engine reads when it reads a database."""
     place = os.path.abspath(path)  # noqa: PTH100  links are kept as they are
     if any(mark in place for mark in GLOB):
-        raise PlanError(
-            "no-file",
-            "a database whose path holds *, ? or [ cannot be opened",
-            where=visible(path),
-            found="the engine reads them as patterns",
-            fix="rename the file or its folder",
-        )
+        what = "a database whose path holds *, ? or [ cannot be opened"
+        raise no_file(path, what, "rename the file or its folder", found="the engine reads them as patterns")
     return [place, f"{place}.wal"]
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from assay.core.errors import AssayError, EngineError, PlanError, RowsError, missing_extra, repeated_column
+from assay.core.errors import AssayError, EngineError, PlanError, RowsError, missing_extra, not_numbers, repeated_column
 from assay.core.text import quoted, visible
 from assay.rows.databases.selection import Use, chosen, not_utf8, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import quote_identifier
@@ -63,14 +63,9 @@ class PostgresTable:
         kind, category = self.types[column]
         number = use == "number"
         if number and kind not in _NUMBERS:
-            raise RowsError(
-                "column-not-numeric",
-                f"column {quoted(column)} must hold numbers",
-                where=where,
-                found=f"its type is {kind}",
-                known="smallint, integer, bigint, numeric, real, double precision",
-                fix="cast it in a query",
-            )
+            known = "smallint, integer, bigint, numeric, real, double precision"
+            what, finding = f"column {quoted(column)} must hold numbers", f"its type is {kind}"
+            raise not_numbers(where, what, "cast it in a query", found=finding, known=known)
         if number or kind in _NUMBERS or category in "BSE" or kind in _NAMES:
             return
         nested = category in "ACR" or kind in _NESTED

@@ -21,7 +21,7 @@ from assay.core.text import counted, listed, quoted, visible
 from assay.rows.databases.selection import chosen, not_utf8, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import quote_identifier, quote_literal, refuse_duplicates
 from assay.rows.files.file_digests import LEFT_OUT, Hashing
-from assay.rows.files.formats import Reading, unreadable
+from assay.rows.files.formats import Reading, damaged, unreadable
 from assay.rows.files.opened_file import Stamp, demand_stamp, stamp_of
 from assay.rows.row_positions import places
 
@@ -135,13 +135,8 @@ def _told_as_ours(path: str) -> Iterator[None]:
         if code == "SQLITE_INTERRUPT":
             raise KeyboardInterrupt from None
         if code.startswith(_DAMAGED):
-            raise RowsError(
-                "file-unreadable",
-                "the database cannot be read",
-                where=where,
-                found=message,
-                fix="copy the file again, or let the program that writes it finish and close it",
-            ) from error
+            fix = "copy the file again, or let the program that writes it finish and close it"
+            raise damaged(where, "the database cannot be read", message, fix=fix) from error
         raise refused_query(message, where) from error
 
 
@@ -250,10 +245,6 @@ def _demand_whole(path: str, size: int) -> None:
     pages = int.from_bytes(head[28:32], "big")
     trusted = head[24:28] == head[92:96]  # an old writer leaves the count as it was
     if len(head) < 100 or (trusted and page * pages > size):  # noqa: PLR2004  the header's length
-        raise RowsError(
-            "file-truncated",
-            "this is not a complete SQLite file",
-            where=visible(path),
-            found=f"{counted(size, 'byte')}, where the header counts {page * pages:,}",
-            fix="copy the file again",
-        )
+        finding = f"{counted(size, 'byte')}, where the header counts {page * pages:,}"
+        what = "this is not a complete SQLite file"
+        raise damaged(visible(path), what, finding, code="file-truncated", fix="copy the file again")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import narwhals.stable.v2 as nw
 
-from assay.core.errors import AssayError, RowsError
+from assay.core.errors import AssayError, not_numbers
 from assay.core.text import visible
 from assay.rows.engines.duckdb_engine import engine_failure, quote_identifier
 from assay.rows.files.opened_file import ROW, OpenedFile, number_column, numbered_rows
@@ -78,12 +78,8 @@ def _number(source: FrameSource, column: str) -> Any:  # noqa: ANN401  a Narwhal
     """A column of numbers as float64."""
     kind = source.frame.collect_schema()[column]
     if not kind.is_numeric():
-        raise RowsError(
-            "column-not-numeric",
-            f"{source.shown(column)} is {kind}, and scores are numbers",
-            where=source.where,
-            fix="name a column of numbers",
-        )
+        what = f"{source.shown(column)} is {kind}, and scores are numbers"
+        raise not_numbers(source.where, what, "name a column of numbers")
     if source.opened is None and kind in WIDE:
         _demand_held(source, column, kind)
     return nw.col(column).cast(nw.Float64)

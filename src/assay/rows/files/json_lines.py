@@ -16,7 +16,7 @@ from assay.core.errors import EngineError, RowsError
 from assay.core.text import counted, quoted, visible
 from assay.rows.engines.duckdb_engine import Scan, quote_identifier, quote_literal, refuse_duplicates, told_as_ours
 from assay.rows.files.csv_shape import Trouble, blank
-from assay.rows.files.formats import Fault, no_rows, too_many
+from assay.rows.files.formats import Fault, misread, no_rows, too_many
 from assay.rows.files.opened_file import Checked
 from assay.rows.files.text_blocks import Text, check_text
 
@@ -132,13 +132,7 @@ def _keys(text: Text, objects: str, connection: duckdb.DuckDBPyConnection, rows:
     if not plain or read != rows:
         raise_if_not_strict(text)
     if read != rows:
-        raise EngineError(
-            "engine-failed",
-            "the engine read another number of lines than the file has",
-            where=text.where,
-            found=f"{read:,} read, {rows:,} there",
-            fix="report this with the file's digest",
-        )
+        raise misread(text.where, "the engine read another number of lines than the file has", read, rows)
     known = list(first[0][0] or ())
     known += sorted({key for keys, _, _ in groups for key in keys or ()} - set(known))
     if len(known) > _KEYS or _CONTROL.search("".join(known)):

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.core.errors import EngineError, PlanError, RowsError
+from assay.core.errors import PlanError, RowsError
 from assay.core.text import visible
 from assay.rows.databases.database import is_database, refuse_selection
 from assay.rows.files.file_digests import demand_digest, digest_of
-from assay.rows.files.formats import Reading, named_format, too_many
+from assay.rows.files.formats import Reading, misread, named_format, too_many
 from assay.rows.spark.spark_errors import told_as_ours
 
 if TYPE_CHECKING:
@@ -53,13 +53,9 @@ class SparkFile:
         if self.max_rows is not None and rows > self.max_rows:
             raise too_many(visible(self.path), self.max_rows, rows)
         if self.rows is not None and rows != self.rows:
-            raise EngineError(
-                "engine-failed",
-                "Spark counted another number of rows than the file has",
-                where=visible(self.path),
-                found=f"{rows:,} counted, {self.rows:,} there",
-                fix="run again when nothing writes to the file; if it stays, report this",
-            )
+            what = "Spark counted another number of rows than the file has"
+            fix = "run again when nothing writes to the file; if it stays, report this"
+            raise misread(visible(self.path), what, rows, self.rows, fix)
 
 
 def check_path(path: object, reading: Reading, limits: Limits | None, *, where: str) -> str:
