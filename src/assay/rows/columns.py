@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
@@ -169,16 +169,16 @@ def _from_list(values: Any) -> NDArray[Any]:  # noqa: ANN401  whatever the user 
             return np.array(values, dtype=None if values else np.int64)
         except OverflowError:
             pass
-    array = np.empty(len(values), dtype=object)
-    array[:] = values if not any(hasattr(k, "__len__") and k is not str for k in kinds) else _nested(values)
-    return array
+    return object_array(values)
 
 
-def _nested(values: Any) -> Any:  # noqa: ANN401
-    holder = np.empty(len(values), dtype=object)
-    for i, value in enumerate(values):
-        holder[i] = value
-    return holder
+def object_array(values: Sequence[object]) -> NDArray[np.object_]:
+    """Values one by one as an array of Python's objects, nested ones as they are.
+
+    >>> object_array([[1, 2], [3, 4]]).shape
+    (2,)
+    """
+    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def _is_categorical(column: object) -> bool:

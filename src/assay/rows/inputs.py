@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from assay.core.errors import PlanError
 from assay.core.parallel import monotonic
-from assay.core.text import counted
 from assay.rows.databases.database import (
     is_attached,
     is_database,
@@ -218,11 +217,4 @@ def _pins(
         for one, database in zip(given, databases, strict=True)
         if database and not is_server(one)
     ]
-    if isinstance(reading.sha256, str):
-        raise PlanError(
-            "option-unknown",
-            f"one digest cannot pin {counted(max(len(names), 2), 'file')}",
-            where="sha256",
-            fix="give a digest for each, by name, as a Record holds them under digests.files",
-        )
-    return pins_of(names, reading)
+    return pins_of(names, reading, least=len(given))

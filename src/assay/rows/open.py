@@ -19,9 +19,10 @@ from assay.rows.source import (
     FrameSource,
     Roles,
     Source,
+    check_names,
     check_same_index,
     check_same_length,
-    names_only,
+    nameless,
     refuse_limits,
     require,
 )
@@ -87,7 +88,7 @@ def _with_quantum(source: Source, stated: float | None) -> Source:
 def _opened(data: object, roles: Roles, reading: Reading, engine: str | None, limits: Limits | None) -> Source:
     if data is None:
         return _arrays(roles)
-    names_only(roles)
+    check_names(roles.named())
     if are_paths(data):
         return _from_path(data, roles, reading, engine, limits)
     if isinstance(data, Mapping):
@@ -114,12 +115,7 @@ def _from_mapping(data: Mapping[str, object], roles: Roles) -> Roles:
 def _arrays(roles: Roles) -> Source:
     for role, column in roles.named().items():
         if isinstance(column, str):
-            raise PlanError(
-                "role-missing",
-                f"{role} names a column, but there is no data= to find it in",
-                where=role,
-                fix="give data= (a frame or a path), or the column itself",
-            )
+            raise nameless(role)
     if native := _one_engine(roles):
         from assay.rows.engines.narwhals_frames import from_columns
 

@@ -207,9 +207,9 @@ def refuse_limits(data: object, engine: str | None, limits: Limits | None) -> No
         )
 
 
-def names_only(roles: Roles) -> None:
-    """Demand that every role names a column."""
-    for role, column in roles.named().items():
+def check_names(columns: Mapping[str, object]) -> None:
+    """Check that every role names a column."""
+    for role, column in columns.items():
         if not isinstance(column, str):
             raise PlanError(
                 "role-clash",
@@ -217,6 +217,16 @@ def names_only(roles: Roles) -> None:
                 where=role,
                 fix=f"with data=, name a column: {role.split()[0]}='...'; without it, give the columns themselves",
             )
+
+
+def nameless(role: str) -> PlanError:
+    """The error for a role that names a column of no table."""
+    return PlanError(
+        "role-missing",
+        f"{role} names a column, but there is no data= to find it in",
+        where=role,
+        fix="give data= (a frame or a path), or the column itself",
+    )
 
 
 def require(name: str, columns: Sequence[str], where: str) -> str:

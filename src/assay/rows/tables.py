@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RowsError, not_numbers
+from assay.core.errors import RowsError, not_numbers
 from assay.core.text import quoted, visible
-from assay.rows.columns import as_array
+from assay.rows.columns import as_array, object_array
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading, called
 from assay.rows.label_types import EXACT, label_of
 from assay.rows.number_columns import exact_floats
 from assay.rows.row_positions import places
-from assay.rows.source import check_same_index, check_same_length, refuse_limits, require
+from assay.rows.source import check_names, check_same_index, check_same_length, nameless, refuse_limits, require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,15 +78,7 @@ def open_columns(request: Request, columns: Mapping[str, Column]) -> Table:
     refuse_limits(data, request.engine, limits)
     if data is None or isinstance(data, Mapping):
         return _from_arrays(data, columns)
-    for role, column in columns.items():
-        if not isinstance(column.given, str):
-            raise PlanError(
-                "role-clash",
-                f"data is given, but {role} is not the name of one of its columns",
-                where=role,
-                found=type(column.given).__name__,
-                fix=f'give {role}="COLUMN", or leave data out and give the columns themselves',
-            )
+    check_names({role: column.given for role, column in columns.items()})
     if are_paths(data):
         return _from_path(data, columns, request)
     from assay.rows.spark.spark_session import is_spark
@@ -100,12 +92,7 @@ def _from_arrays(data: Mapping[str, object] | None, columns: Mapping[str, Column
         values = column.given
         if isinstance(values, str):
             if data is None:
-                raise PlanError(
-                    "role-missing",
-                    f"{role} names the column {quoted(values)}, but no data is given",
-                    where=role,
-                    fix="give data=..., or the column itself",
-                )
+                raise nameless(role)
             values = data[require(values, [str(name) for name in data], "data")]
         given[role] = values
         arrays[role] = _typed(as_array(values, role), column.kind, role)
@@ -151,8 +138,7 @@ def _typed(array: NDArray[Any], kind: Kind, role: str) -> NDArray[Any]:
             raise _fractions(role, role)
         return np.array([None if math.isnan(value) else int(value) for value in array.tolist()], dtype=object)
     values = array.tolist()
-    labels = np.empty(len(values), dtype=object)
-    labels[:] = [None if value is None or value != value else value for value in values]  # noqa: PLR0124  NaN, NaT
+    labels = object_array([None if value is None or value != value else value for value in values])  # noqa: PLR0124  NaN, NaT
     for place, value in enumerate(labels) if array.dtype == object else ():
         if type(value) not in (str, int) and isinstance(value, (Number, Decimal)):
             labels[place] = label_of(value, where=role)
@@ -293,7 +279,7 @@ def _query_batches(
             while rows := answer.fetchmany(SIZE):
                 read += len(rows)
                 yield {
-                    role: _from_values(list(values), columns[role].kind)
+                    role: np.array(values, np.float64) if columns[role].kind == "number" else object_array(values)
                     for role, values in zip(roles, zip(*rows, strict=True), strict=True)
                 }
     opened.confirm(read)
@@ -308,14 +294,6 @@ def _is_plain(opened: OpenedFile, column: Column) -> bool:
         return False
     missing = f"SELECT count(*) FROM {quote_identifier(opened.view)} WHERE {quote_identifier(name)} IS NULL"  # noqa: S608
     return not opened.fetch(missing)[0][0]
-
-
-def _from_values(values: list[object], kind: Kind) -> NDArray[Any]:
-    if kind == "number":
-        return np.array(values, dtype=np.float64)
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
 
 
 def _from_spark(frame: Any, columns: Mapping[str, Column], where: str) -> Table:  # noqa: ANN401

@@ -22,7 +22,7 @@ from assay.rows.joins.threshold_labels import Cut
 from assay.rows.limits import Limits
 from assay.rows.open import demand_whole
 from assay.rows.score_columns import ScoreColumns
-from assay.rows.source import Roles, names_only, refuse_limits
+from assay.rows.source import Roles, check_names, refuse_limits
 from assay.rows.spark.spark_session import is_cluster, is_spark
 from assay.tally.paired.joint_counts import joint
 
@@ -88,7 +88,7 @@ def _join(models: Mapping[str, Model], given: Given, *, kept: bool) -> MatchedMo
     """All models as one table, on the cluster that has or reads them, else in DuckDB."""
     for model in models.values():
         refuse_limits(model.data, given.engine, given.limits)
-        names_only(model.roles)
+        check_names(model.roles.named())
     cluster = given.engine if given.engine is not None and is_cluster(given.engine) else None
     if any(is_spark(model.data) for model in models.values()) or cluster is not None:
         from assay.rows.joins.spark_models import are_on_spark, match_on_spark

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 from assay.core.text import counted
+from assay.rows.columns import object_array
 from assay.rows.engines.duckdb_engine import quote_identifier, told_as_ours
 from assay.rows.files.formats import too_many
 from assay.rows.files.opened_file import VIEW, OpenedFile
@@ -17,6 +16,7 @@ from assay.rows.source import require
 
 if TYPE_CHECKING:
     import duckdb
+    import numpy as np
     from numpy.typing import NDArray
 
     from assay.rows.databases.postgres import PostgresTable
@@ -88,6 +88,4 @@ def _array(values: list[object]) -> NDArray[np.object_]:
     """Values as the engine takes them; it would read NaN as missing, so where one stands numbers are written out."""
     if any(isinstance(value, float) and value != value for value in values):  # noqa: PLR0124  NaN differs from itself
         values = [None if value is None else repr(value) for value in values]
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found
+    return object_array(values)

@@ -14,6 +14,7 @@ import narwhals.stable.v2 as nw
 
 from assay.core.errors import AssayError, not_numbers
 from assay.core.text import visible
+from assay.rows.columns import object_array
 from assay.rows.engines.duckdb_engine import engine_failure, quote_identifier
 from assay.rows.files.opened_file import ROW, OpenedFile, number_column, numbered_rows
 from assay.rows.row_positions import places
@@ -22,7 +23,6 @@ from assay.rows.source import FrameSource, Look, require
 from assay.rows.spark.spark_errors import told_as_ours
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -153,9 +153,7 @@ def _plain(values: list[Any]) -> NDArray[Any]:
 
     if values and all(type(value) is float for value in values):
         return np.array(values, dtype=np.float64)
-    held: NDArray[np.object_] = np.empty(len(values), dtype=object)
-    held[:] = values
-    return held
+    return object_array(values)
 
 
 def complete(source: FrameSource) -> Frame:

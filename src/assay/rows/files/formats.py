@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 from assay.core.declared_types import check_fields
 from assay.core.errors import EngineError, PlanError, RowsError
 from assay.core.text import counted, listed, nearest, quoted, visible
+from assay.rows.limits import unfit_option
 
 FORMATS = {
     ".csv": "csv",
@@ -164,13 +165,7 @@ class Format:
 
 
 def _option(name: str, value: object, known: str) -> PlanError:
-    return PlanError(
-        "option-unknown",
-        f"{name} cannot be {quoted(value)}",
-        found=quoted(value),
-        known=known,
-        fix=f"state {name} anew",
-    )
+    return unfit_option(name, value, known, f"state {name} anew")
 
 
 def regular_file(path: str) -> os.stat_result:

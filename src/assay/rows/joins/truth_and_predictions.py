@@ -19,7 +19,7 @@ from assay.rows.joins.join_sql import JoinTable, full_join
 from assay.rows.joins.matches import ColumnChoice, check_ids, check_kinds, count_matches, uses_of_sides
 from assay.rows.joins.mismatch_errors import Id, Unmatched, id_columns, unfit_id
 from assay.rows.limits import Limits
-from assay.rows.source import ArraySource, FrameSource, Roles, Source, names_only
+from assay.rows.source import ArraySource, FrameSource, Roles, Source, check_names
 from assay.rows.spark.spark_session import is_cluster, is_spark
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def open_both(  # noqa: PLR0917  the two tables, and how they are read
             where="truth_data",
             fix="give data= and id=: rows are never matched by their order",
         )
-    names_only(roles)
+    check_names(roles.named())
     by = id_columns(roles.id)
     given = {"data": data, "truth_data": truth_data}
     if engine is not None and is_cluster(engine):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
+from assay.rows.columns import object_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,14 +23,8 @@ def array_of(column: Any) -> NDArray[Any]:  # noqa: ANN401  a column of Arrow
     if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         return cast("NDArray[Any]", column.to_numpy())
     if not pa.types.is_string(column.type):
-        return _objects(column.to_pylist())
+        return object_array(column.to_pylist())
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     coded = whole.dictionary_encode()  # every text is held once, however many rows have it
-    texts = _objects([*coded.dictionary.to_pylist(), None])
+    texts = object_array([*coded.dictionary.to_pylist(), None])
     return cast("NDArray[Any]", texts[coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)])
-
-
-def _objects(values: list[object]) -> NDArray[np.object_]:
-    objects: NDArray[np.object_] = np.empty(len(values), dtype=object)
-    objects[:] = values
-    return objects
