@@ -191,14 +191,16 @@ def first_rows(source: FrameSource, column: str, label: Label | None, most: int 
 
 def refuse_limits(data: object, engine: str | None, limits: Limits | None) -> None:
     """Demand that limits and an engine are stated of paths only: nothing else is read by an engine of ours."""
-    if limits is not None and not are_paths(data):
+    if are_paths(data):
+        return
+    if limits is not None:
         raise PlanError(
             "role-clash",
             "limits are stated, but the data are no path that the embedded engine reads",
             where="limits",
             fix="leave the limits out: frames keep those of their own engine, arrays are in memory already",
         )
-    if engine is not None and not are_paths(data):
+    if engine is not None:
         raise PlanError(
             "role-clash",
             "an engine is named, but the data are no path that it could read",

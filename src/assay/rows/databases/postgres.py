@@ -55,19 +55,27 @@ class PostgresTable:
     sha256: str = ""
     """Left empty: the rows are on the server."""
 
-    def _check(self, column: str, use: Use) -> None:
-        """Demand that a column is there once, with a type that can hold labels, or numbers."""
+    def kinds(self, uses: Mapping[str, Use]) -> dict[str, str]:
+        """The types of columns in DuckDB; exact decimals are text, unless they are labels."""
+        return {column: self._kind(column, use) for column, use in uses.items()}
+
+    def _kind(self, column: str, use: Use) -> str:
         where = f"{self.path}, column {quoted(column)}"
         if self.columns.count(column) > 1:
             raise repeated_column(column, self.columns.count(column), where)
         kind, category = self.types[column]
-        number = use == "number"
-        if number and kind not in _NUMBERS:
+        if use == "number" and kind not in _NUMBERS:
             known = "smallint, integer, bigint, numeric, real, double precision"
             what, finding = f"column {quoted(column)} must hold numbers", f"its type is {kind}"
             raise not_numbers(where, what, "cast it in a query", found=finding, known=known)
-        if number or kind in _NUMBERS or category in "BSE" or kind in _NAMES:
-            return
+        if kind in _WHOLE:
+            return "BIGINT"
+        if kind in {"float4", "float8"} or (kind == "numeric" and use == "label"):
+            return "DOUBLE"
+        if kind in {"numeric", *_NAMES} or category in "SE":
+            return "VARCHAR"
+        if category == "B":
+            return "BOOLEAN"
         nested = category in "ACR" or kind in _NESTED
         raise RowsError(
             "column-not-scalar" if nested else "column-type",
@@ -77,30 +85,14 @@ class PostgresTable:
             fix="cast it in a query",
         )
 
-    def _value(self, column: str) -> str:
-        """Text is compared byte by byte: a collation of the column may hold labels for equal that are not."""
-        name = quote_identifier(column)
-        kind, category = self.types[column]
-        return f'({name})::text COLLATE "C"' if category in "SE" or kind in _NAMES else name
-
-    def kinds(self, uses: Mapping[str, Use]) -> dict[str, str]:
-        """The types of columns in DuckDB; exact decimals are text, unless they are labels."""
-        return {column: self._kind(column, use) for column, use in uses.items()}
-
-    def _kind(self, column: str, use: Use) -> str:
-        self._check(column, use)
-        kind, category = self.types[column]
-        if kind in _WHOLE:
-            return "BIGINT"
-        if kind in {"float4", "float8"} or (kind == "numeric" and use == "label"):
-            return "DOUBLE"
-        return "BOOLEAN" if category == "B" else "VARCHAR"
-
     def batches(self, columns: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
-        """The rows themselves, through a cursor of the server."""
+        """The rows themselves, through a cursor of the server; what DuckDB holds as text comes as such."""
+        kinds = (self.types[column] for column in columns)
         values = ", ".join(
-            f"({quote_identifier(column)})::text" if self.types[column][0] == "numeric" else self._value(column)
-            for column in columns
+            f"({quote_identifier(column)})::text"
+            if category in "SE" or kind in {"numeric", *_NAMES}
+            else quote_identifier(column)
+            for column, (kind, category) in zip(columns, kinds, strict=True)
         )
         with _telling(self.path), self.connection.cursor(name="assay", binary=True) as cursor:
             cursor.execute(f"SELECT {values} FROM {self.source}")  # noqa: S608  quoted, or the user's own

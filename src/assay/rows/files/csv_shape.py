@@ -140,7 +140,7 @@ class Body:
         self._demand_quoting(block, line, data, at[was::2], at[1 - was :: 2])
         self._measure(data[:-1], at, was)
         self.inside = bool((was + len(at)) & 1)
-        if not was and b'"' not in (simple := self._unquoted(kept)):
+        if not was and b'"' not in (simple := kept.replace(b'""', b"")):
             return simple  # no quoted field holds a delimiter or a line break
         marks = np.frombuffer(kept, np.uint8)
         quotes = marks == _QUOTE
@@ -176,14 +176,6 @@ class Body:
         self.longest = max(self.longest, self.length + len(block))
         self.length = 0
         return rows
-
-    def _unquoted(self, kept: bytes) -> bytes:
-        """The marks without empty pairs of quotes; quick when every row is quoted alike, as most writers do."""
-        pattern = kept[: kept.find(b"\n") + 1]
-        rows = kept.count(b"\n")
-        if pattern * rows == kept and pattern.replace(b'""', b"") == self.good:
-            return self.good * rows
-        return kept.replace(b'""', b"")
 
     def _demand_quoting(self, block: bytes, line: int, data: Bytes, opening: Places, closing: Places) -> None:
         """A quote opens a field, closes it, or is doubled inside; it stands nowhere else."""

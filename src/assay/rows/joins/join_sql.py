@@ -96,26 +96,24 @@ def find_duplicate_ids(table: JoinTable, most: int) -> tuple[SomeIds, int]:
     [[ids, rows]] = table.fetch(
         f"SELECT count(*), coalesce(sum(n), 0) FROM (SELECT count(*) AS n {groups}) AS doubled"  # noqa: S608
     )
-    if not ids:
-        return SomeIds(), 0
-    first = table.fetch(f"SELECT {table.columns} {groups} ORDER BY {table.columns} LIMIT {most:d}")
-    return SomeIds(count=int(ids), first=tuple(map(tuple, first))), int(rows)
+    return _some_ids(table, int(ids), groups, table.columns, most), int(rows)
 
 
 def first_ids(table: JoinTable, most: int) -> SomeIds:
     """The ids of a table."""
-    first = table.fetch(f"SELECT {table.columns} FROM {table.source} AS t0 ORDER BY {table.columns} LIMIT {most:d}")  # noqa: S608
-    return SomeIds(count=table.size(), first=tuple(map(tuple, first)))
+    return _some_ids(table, table.size(), f"FROM {table.source} AS t0", table.columns, most)
 
 
 def find_lone_ids(table: JoinTable, other: JoinTable, most: int) -> SomeIds:
     """The ids of a table that another one does not have."""
     lone = f"FROM {table.source} AS t0 ANTI JOIN {other.source} AS t1 ON {_same(other, 1)}"
-    count = _number(table, lone)
-    if not count:
-        return SomeIds()
-    first = table.fetch(f"SELECT {_of_first(table)} {lone} ORDER BY {_of_first(table)} LIMIT {most:d}")
-    return SomeIds(count=count, first=tuple(map(tuple, first)))
+    return _some_ids(table, _number(table, lone), lone, _of_first(table), most)
+
+
+def _some_ids(table: JoinTable, count: int, query: str, ids: str, most: int) -> SomeIds:
+    """The first ids that a query gives, with their rows."""
+    first = table.fetch(f"SELECT {ids} {query} ORDER BY {ids} LIMIT {most:d}") if count else []
+    return SomeIds(count=count, first={tuple(row): table.places(tuple(row)) for row in first})
 
 
 def find_differences(

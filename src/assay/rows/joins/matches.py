@@ -113,7 +113,9 @@ def count_matches(tables: Sequence[JoinTable], by: Sequence[str], unmatched: Unm
     if join.unmatched and (unmatched == "error" or not matched):
         ours, theirs = tables
         sides = ((ours, theirs, "truth"), (theirs, ours, "prediction"))
-        lone = [_lone(side, other, lacks) for side, other, lacks in sides]
+        lone = [
+            Lone(side=side.called, lacks=lacks, ids=find_lone_ids(side, other, SHOWN)) for side, other, lacks in sides
+        ]
         raise unmatched_rows(lone, matched, f"{ours.called} and {theirs.called}")
     return join
 
@@ -125,10 +127,4 @@ def check_ids(table: JoinTable, by: Sequence[str] = (), of: str = "") -> None:
         raise missing_ids(lacking, table.places(None), where, of)
     doubled, rows = find_duplicate_ids(table, SHOWN)
     if doubled.count:
-        raise duplicate_ids(doubled.count, rows, {id_: table.places(id_) for id_ in doubled.first}, where, of)
-
-
-def _lone(table: JoinTable, other: JoinTable, lacks: str) -> Lone:
-    lone = find_lone_ids(table, other, SHOWN)
-    first = {id_: table.places(id_) for id_ in lone.first}
-    return Lone(side=table.called, lacks=lacks, rows=lone.count, first=first)
+        raise duplicate_ids(doubled, rows, where, of)
