@@ -14,7 +14,7 @@ import re
 from assay.core.errors import RowsError
 from assay.core.text import counted, listed, visible
 from assay.rows.engines.duckdb_engine import Scan, quote_identifier, quote_literal, refuse_duplicates
-from assay.rows.files.csv_shape import Body, Header, Shape, Trouble, blank, unclosed
+from assay.rows.files.csv_shape import Body, Header, Trouble, blank, unclosed
 from assay.rows.files.formats import no_rows
 from assay.rows.files.opened_file import Checked
 from assay.rows.files.text_blocks import BOM, Text, check_text
@@ -31,17 +31,17 @@ _LINE_SIZE = 2_000_000  # the engine's own limit; raised only for files with lon
 
 def check(text: Text, path: str) -> Checked:
     """Check the whole file, and say how the engine is to read it."""
-    shape = scan(text)
+    body = scan(text)
     return Checked(
-        scan=select(path, text.form.compression, shape),
-        rows=shape.rows,
-        notes=shape.notes,
-        first_line=shape.header.lines + 1,
-        delimiter=shape.header.delimiter,
+        scan=select(path, text.form.compression, body),
+        rows=body.rows - 1,
+        notes=(*body.header.notes, *text.notes),
+        first_line=body.header.lines + 1,
+        delimiter=body.header.delimiter,
     )
 
 
-def scan(text: Text) -> Shape:
+def scan(text: Text) -> Body:
     """Go through the whole file once and demand that every row has the header's fields."""
     blocks = iter(text)
     head = next(blocks, b"")
@@ -55,7 +55,8 @@ def scan(text: Text) -> Shape:
     body.feed(head)
     for block in blocks:
         body.feed(block)
-    return body.finish()
+    body.finish()
+    return body
 
 
 def _record_end(data: bytes) -> int:
@@ -153,7 +154,7 @@ def _names(header: str, delimiter: str, where: str) -> list[str]:
     return rows[0]
 
 
-def select(path: str, compression: str | None, shape: Shape) -> Scan:
+def select(path: str, compression: str | None, shape: Body) -> Scan:
     """The query that reads the file: every option stated, every column text."""
     names = shape.header.names
     strict = not (shape.header.crlf and shape.folded)

@@ -63,19 +63,8 @@ class Header:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """What the scan found out about a CSV file that is fit to be parsed."""
-
-    header: Header
-    rows: int
-    folded: bool
-    longest: int
-    notes: tuple[str, ...]
-
-
 class Body:
-    """The running state of the scan: rows counted, quotes open or closed, faults gathered."""
+    """The running state of the scan: rows counted with the header, quotes open or closed, faults gathered."""
 
     def __init__(self, text: Text, header: Header) -> None:
         self.text, self.header, self.where = text, header, text.where
@@ -246,8 +235,8 @@ class Body:
             self.troubles["blank"] = self.troubles["blank"].joined(self.held)
             self.held = Trouble()
 
-    def finish(self) -> Shape:
-        """Raise the fault that comes first, or tell what was found."""
+    def finish(self) -> None:
+        """Raise the fault that comes first."""
         if self.inside:
             raise unclosed(self.where, self.opened_at)
         if faults := [(trouble.first[0][0], kind) for kind, trouble in self.troubles.items() if trouble.count]:
@@ -257,10 +246,6 @@ class Body:
             raise self.text.too_long()
         if self.rows < 2:  # noqa: PLR2004  the header is a row too
             raise no_rows(self.where, "a header and no rows")
-        notes = self.header.notes
-        if not self.text.ends_in_newline:
-            notes += ("the file does not end with a newline: it may be cut short",)
-        return Shape(header=self.header, rows=self.rows - 1, folded=self.folded, longest=self.longest, notes=notes)
 
     def _fault(self, kind: str) -> RowsError:
         trouble = self.troubles[kind]

@@ -57,6 +57,11 @@ class Text:
             self.ends_in_newline = False
             yield self._begin(last) if first else last
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of a file that was read to its end."""
+        return () if self.ends_in_newline else ("the file does not end with a newline: it may be cut short",)
+
     def _begin(self, block: bytes) -> bytes:
         if block.startswith(_UTF16):
             raise RowsError(
