@@ -20,8 +20,7 @@ from assay.rows.databases.database import (
     refuse_selection,
 )
 from assay.rows.databases.database import shown as address
-from assay.rows.databases.duckdb_copy import copy_table
-from assay.rows.databases.duckdb_file import attach_table, read_of
+from assay.rows.databases.duckdb_tables import attach_table, copy_table, read_of
 from assay.rows.databases.selection import demand_one_selection, demand_select
 from assay.rows.files.file import Prepared, pins_of, prepared, with_engine
 from assay.rows.files.file_list import Listed, are_paths, list_files, list_sides, shown

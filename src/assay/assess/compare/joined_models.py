@@ -15,7 +15,7 @@ from assay.core.errors import PlanError, RowsError
 from assay.rows.engines.narwhals_frames import demand_embedded
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading
-from assay.rows.joins.duckdb_models import match_in_duckdb
+from assay.rows.joins.matched_models import match_in_duckdb
 from assay.rows.joins.mismatch_errors import SUBJECT, ids_told
 from assay.rows.joins.models import FIT, KEY, MatchedModels, Model, columns_of
 from assay.rows.joins.threshold_labels import Cut
@@ -91,7 +91,7 @@ def _join(models: Mapping[str, Model], given: Given, *, kept: bool) -> MatchedMo
         check_names(model.roles.named())
     cluster = given.engine if given.engine is not None and is_cluster(given.engine) else None
     if any(is_spark(model.data) for model in models.values()) or cluster is not None:
-        from assay.rows.joins.spark_models import are_on_spark, match_on_spark
+        from assay.rows.joins.matched_models import are_on_spark, match_on_spark
 
         if cluster is not None or are_on_spark(models):
             return match_on_spark(models, engine=cluster, limits=given.limits, kept=kept, unmatched=given.unmatched)

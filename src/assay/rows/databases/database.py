@@ -14,7 +14,7 @@ from assay.rows.databases.selection import demand_one_selection
 from assay.rows.files.formats import Format, Reading, confirm_magic, regular_file, unreadable
 
 if TYPE_CHECKING:
-    from assay.rows.databases.duckdb_copy import DatabaseTable
+    from assay.rows.databases.duckdb_tables import DatabaseTable
 
 FILES = {".duckdb": "duckdb", ".ddb": "duckdb", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": ""}
 """What a database file's name may end in; .db is either, as its first bytes say."""

@@ -129,7 +129,7 @@ def arrays(source: FrameSource, frame: Any) -> list[NDArray[Any]]:  # noqa: ANN4
         raise
     except Exception as error:
         raise engine_failure(error, source.where) from error
-    from assay.rows.spark.spark_columns import arrays_of
+    from assay.rows.columns import arrays_of
 
     with told_as_ours(source.where):
         return arrays_of(native.toArrow())

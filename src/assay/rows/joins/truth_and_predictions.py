@@ -15,8 +15,15 @@ from assay.rows.engines.narwhals_frames import demand_embedded, of_opened
 from assay.rows.files.formats import FRAME, Reading
 from assay.rows.files.opened_file import NUMERIC, VIEW, Home, OpenedFile, check_scalar, locate
 from assay.rows.inputs import input_of, load_inputs, two_inputs, with_inputs
-from assay.rows.joins.join_sql import JoinTable, full_join
-from assay.rows.joins.matches import ColumnChoice, check_ids, check_kinds, count_matches, uses_of_sides
+from assay.rows.joins.matches import (
+    ColumnChoice,
+    JoinTable,
+    check_ids,
+    check_kinds,
+    count_matches,
+    full_join,
+    uses_of_sides,
+)
 from assay.rows.joins.mismatch_errors import Id, Unmatched, id_columns, unfit_id
 from assay.rows.limits import Limits
 from assay.rows.source import ArraySource, FrameSource, Roles, Source, check_names

@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 
 from assay.core.errors import RowsError, repeated_column
 from assay.core.text import quoted, visible
-from assay.rows.joins.join_sql import JoinTable, full_join
+from assay.rows.joins.matches import JoinTable, full_join
 from assay.rows.joins.mismatch_errors import Join, Unmatched, unfit_id
 from assay.rows.source import FrameSource, Roles, require
 from assay.rows.spark.spark_errors import told_as_ours
