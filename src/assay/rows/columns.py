@@ -13,7 +13,7 @@ import numpy as np
 from assay.core.errors import RowsError, missing_extra
 from assay.core.labels import Label
 from assay.core.text import visible
-from assay.rows.label_types import EXACT, absent, label_of
+from assay.rows.label_types import EXACT, absent, label_of, unfit_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,13 +84,7 @@ def coded(column: object, role: str) -> Coded:
         return _whole_floats(array, role)
     if kind in "UTO":
         return _short_text(array, role) or _objects(array, role)
-    raise RowsError(
-        "column-type",
-        f"a column of {array.dtype} cannot hold labels",
-        where=role,
-        known="text, whole numbers, booleans, categories",
-        fix="turn the column into text or whole numbers",
-    )
+    raise unfit_labels(role, f"a column of {array.dtype} cannot hold labels")
 
 
 def as_array(column: object, role: str) -> NDArray[Any]:  # noqa: C901  one branch for each kind of column

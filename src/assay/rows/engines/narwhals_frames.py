@@ -14,7 +14,7 @@ from narwhals.exceptions import DuplicateError
 from assay.core.errors import AssayError, PlanError, RowsError, missing_extra, nested_column
 from assay.core.text import listed, quoted, visible
 from assay.rows.engines.duckdb_engine import engine_failure
-from assay.rows.label_types import absent
+from assay.rows.label_types import absent, unfit_labels
 from assay.rows.source import FrameSource, Roles, check_same_length, require
 
 if TYPE_CHECKING:
@@ -206,13 +206,7 @@ def _checked(source: FrameSource, roles: Roles) -> FrameSource:
         if isinstance(kind, NESTED):
             raise nested_column(source.where, source.shown(column), kind)
         if isinstance(kind, UNFIT):
-            raise RowsError(
-                "column-type",
-                f"{source.shown(column)} is {kind}, which cannot hold labels",
-                where=source.where,
-                known="text, whole numbers, booleans, categories",
-                fix="turn the column into text or whole numbers",
-            )
+            raise unfit_labels(source.where, f"{source.shown(column)} is {kind}, which cannot hold labels")
     if roles.score is None:
         return source
     from assay.rows.engines.score_expressions import with_scores
