@@ -182,10 +182,10 @@ def _from_path(path: Paths, roles: Roles, reading: Reading, engine: str | None, 
     opened = open_path(path, uses, reading, engine=engine, limits=limits, progress=reading.progress)
     if isinstance(opened, OpenedFile):
         return of_opened(opened, roles)
-    from assay.rows.spark.spark_frames import from_spark
+    from assay.rows.spark.spark_frames import from_file
 
     try:
-        return from_spark(opened.frame, roles, opened)
+        return from_file(opened, roles)
     except BaseException:
         opened.close()
         raise

@@ -257,9 +257,8 @@ def _matched(
 
     def source(roles: Roles) -> FrameSource:
         paths = tables[0].source.opened is not None
-        made = from_spark(joined, roles, SparkFile(frame=joined, path=where, format="") if paths else None)
-        shown = {alias: named.get(name, name) for alias, name in made.names.items()}
-        return replace(made, where=where, names=shown)
+        made = from_spark(joined, roles, SparkFile(frame=joined, path=where, format="") if paths else None, where)
+        return replace(made, names={alias: named.get(name, name) for alias, name in made.names.items()})
 
     def fetch() -> list[tuple[Any, ...]]:
         with spark_errors(where):

@@ -103,9 +103,10 @@ def from_spark(
     frame: Any,  # noqa: ANN401  a frame of pyspark, classic or Connect
     roles: Roles,
     opened: SparkFile | None = None,
+    where: str = "the given Spark frame",
 ) -> FrameSource:
     """A Spark frame by roles; its columns get plain names."""
-    plain = PlainFrame(frame, "the given Spark frame" if opened is None else opened.path)
+    plain = PlainFrame(frame, where)
 
     def take(role: str, name: object) -> str:
         column = plain.column(str(name))
@@ -134,6 +135,11 @@ def from_spark(
     return with_scores(source, [str(column) for column in taken.score.columns])
 
 
+def from_file(opened: SparkFile, roles: Roles) -> FrameSource:
+    """A path that a cluster reads, by roles."""
+    return from_spark(opened.frame, roles, opened, opened.path)
+
+
 def _kind(type_: Any) -> str:  # noqa: ANN401  a data type of pyspark
     """The name of a type; a text that Spark compares otherwise than byte by byte would merge labels."""
     collation = getattr(type_, "collation", "UTF8_BINARY")
@@ -159,27 +165,27 @@ def from_sides(sides: Sequence[SparkSide], roles: Roles, by: Sequence[str], unma
     """One frame by roles, or predictions and truth in two, joined by id on the cluster that has them."""
     first = sides[0]
     if len(sides) == 1:
-        return from_spark(first.frame, roles, first.opened)
-    frame, named, join = join_frames([side.frame for side in sides], roles, by, unmatched, [one.where for one in sides])
+        return from_file(first.opened, roles) if first.opened is not None else from_spark(first.frame, roles)
+    frame, named, join = _join_frames(sides, roles, by, unmatched)
     for side, rows in zip(sides, (join.predictions, join.truth), strict=True):
         if side.opened is not None:
             side.opened.confirm(rows)
     where = " and ".join(side.where for side in sides)
     opened = None if first.opened is None else replace(first.opened, frame=frame, rows=join.matched, max_rows=None)
-    return replace(from_spark(frame, named, opened), where=where, join=join)
+    return replace(from_spark(frame, named, opened, where), join=join)
 
 
-def join_frames(
-    frames: Sequence[Any], roles: Roles, by: Sequence[str], unmatched: Unmatched, where: Sequence[str]
+def _join_frames(
+    sides: Sequence[SparkSide], roles: Roles, by: Sequence[str], unmatched: Unmatched
 ) -> tuple[Any, Roles, Join]:
     """The joined frame, the roles by the names of its columns, and how the rows matched."""
     from assay.rows.joins.matches import ColumnChoice, check_kinds, count_matches
 
-    plain = [PlainFrame(frame, called) for frame, called in zip(frames, where, strict=True)]
-    spark_frames = SparkFrames([side.native for side in plain], " and ".join(where))
+    plain = [PlainFrame(side.frame, side.where) for side in sides]
+    spark_frames = SparkFrames([side.native for side in plain], " and ".join(side.where for side in plain))
     tables = [spark_frames.table(place, side, by) for place, side in enumerate(plain)]
     check_kinds(tables, by)
-    choice = ColumnChoice(names=[side.names for side in plain], where=where, by=tuple(by))
+    choice = ColumnChoice(names=[side.names for side in plain], where=[side.where for side in plain], by=tuple(by))
     named = roles.over(choice.take)
     columns = [
         f"t{side}.{plain[side].column(column)} AS v{place}"
