@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
@@ -150,11 +150,12 @@ def _arrays(roles: Roles) -> Source:
     return source
 
 
-def _one_engine(roles: Roles) -> str | None:
+def _one_engine(roles: Roles) -> Literal["polars", "pyarrow"] | None:
     """The library all columns come from, if it counts text best by itself; weights are always summed by us."""
+    if roles.weight is not None or roles.score is not None:
+        return None
     homes = {type(column).__module__.split(".")[0] for column in roles.named().values()}
-    plain = roles.weight is None and roles.score is None
-    return homes.pop() if homes in ({"polars"}, {"pyarrow"}) and plain else None
+    return "polars" if homes == {"polars"} else "pyarrow" if homes == {"pyarrow"} else None
 
 
 def _text_objects(roles: Roles) -> FrameSource | None:

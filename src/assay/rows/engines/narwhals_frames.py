@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import DuplicateError
@@ -132,18 +132,13 @@ def _decoded(data: Any) -> Any:  # noqa: ANN401
     return data
 
 
-def from_columns(library: str, roles: Roles) -> FrameSource:
+def from_columns(library: Literal["polars", "pyarrow"], roles: Roles) -> FrameSource:
     """Series of Polars or PyArrow, put side by side and counted by their own engine."""
     sizes = {role: len(column) for role, column in roles.named().items()}  # type: ignore[arg-type]
     check_same_length(sizes)
-    columns = dict(zip(_aliased(roles).named().values(), roles.named().values(), strict=True))
-    if library == "polars":
-        import polars as pl
-
-        return _checked(_side_by_side(nw.from_native(pl.DataFrame(columns)), roles), roles)
-    import pyarrow as pa
-
-    return _checked(_side_by_side(narwhals_of(pa.table(columns)), roles), roles)
+    columns = dict(zip(map(str, _aliased(roles).named().values()), roles.named().values(), strict=True))
+    frame = nw.from_dict(columns, backend=library)
+    return _checked(_side_by_side(narwhals_of(frame.to_native()), roles), roles)
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]], roles: Roles) -> FrameSource:
