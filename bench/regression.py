@@ -49,7 +49,7 @@ import duckdb, numpy
 from assay.rows.engines.arrow_batches import batches
 with open(path, "rb") as file:
     hashlib.file_digest(file, "sha256")
-rows = sum(len(y) for y, p in batches(duckdb.sql(f"SELECT truth, predicted FROM '{path}'")))
+rows = sum(len(y) for y, p in batches(duckdb, f"SELECT truth, predicted FROM '{path}'"))
 """,
     "floor: the same, logarithms and two histograms": """
 import hashlib
@@ -58,7 +58,7 @@ import numpy as np
 from assay.rows.engines.arrow_batches import batches
 with open(path, "rb") as file:
     hashlib.file_digest(file, "sha256")
-for truth, predicted in batches(duckdb.sql(f"SELECT truth, predicted FROM '{path}'")):
+for truth, predicted in batches(duckdb, f"SELECT truth, predicted FROM '{path}'"):
     for first in range(0, len(truth), 8192):
         y, p = truth[first:first + 8192], predicted[first:first + 8192]
         e = y - p

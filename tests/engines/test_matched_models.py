@@ -13,7 +13,7 @@ import pytest
 
 import assay
 from assay.assess.compare import compare as comparing
-from assay.rows.joins.row_digest import digest_rows
+from assay.rows.joins.models import digest_rows
 from assay.rows.joins.threshold_labels import Cut
 from tests import flat
 

@@ -70,7 +70,6 @@ WEAK = {"one", "found", "held", "told", "every"}
 KEYWORDS = {
     "core/errors.py: __init__",
     "assess/conformity/ledger.py: _unreadable",
-    "rows/engines/arrow_batches.py: _strange",
 }
 """Where `found` is the keyword of an error: what was found in place of what was expected."""
 

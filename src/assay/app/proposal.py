@@ -16,7 +16,7 @@ import click
 from assay.app.messages import say, say_line
 from assay.core.errors import PlanError
 from assay.core.text import fits_role, listed, visible
-from assay.rows.databases.database import is_database, open_database, shown
+from assay.rows.databases.database import is_attached, is_database, open_database, shown
 
 if TYPE_CHECKING:
     from assay.rows.files.formats import Reading
@@ -130,15 +130,15 @@ def _spelled_out(score: object, columns: Sequence[str]) -> dict[str, Any]:
 
 def _look(data: str | list[str], reading: Reading) -> tuple[list[str], list[Seen]]:
     """The columns of a table, and for a file what they hold."""
+    from assay.rows.inputs import open_embedded
+
     if isinstance(data, str) and is_database(data):
-        database = open_database(data, reading)
+        database = open_embedded(data, {}, reading) if is_attached(data) else open_database(data, reading)
         try:
             return list(database.columns), []
         finally:
             database.close()
-    from assay.rows.files.file_set import open_files
-
-    opened = open_files(data, reading)
+    opened = open_embedded(data, {}, reading)
     return list(opened.columns), see_columns(opened)
 
 

@@ -276,3 +276,8 @@ def nested_column(where: str, shown: str, kind: object) -> RowsError:
     """The error for a column whose rows hold lists, objects or the like."""
     what = f"{shown} holds {kind}, not one value a row"
     return RowsError("column-not-scalar", what, where=where, fix="give a column with one value a row")
+
+
+def not_numbers(where: str, what: str, fix: str = "give one number a row", **lines: str) -> RowsError:
+    """The error for a column that should hold numbers and does not."""
+    return RowsError("column-not-numeric", what, where=where, fix=fix, **lines)

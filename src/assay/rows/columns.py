@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
@@ -13,7 +13,7 @@ import numpy as np
 from assay.core.errors import RowsError, missing_extra
 from assay.core.labels import Label
 from assay.core.text import visible
-from assay.rows.label_types import EXACT, absent, label_of
+from assay.rows.label_types import EXACT, absent, label_of, unfit_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,13 +84,7 @@ def coded(column: object, role: str) -> Coded:
         return _whole_floats(array, role)
     if kind in "UTO":
         return _short_text(array, role) or _objects(array, role)
-    raise RowsError(
-        "column-type",
-        f"a column of {array.dtype} cannot hold labels",
-        where=role,
-        known="text, whole numbers, booleans, categories",
-        fix="turn the column into text or whole numbers",
-    )
+    raise unfit_labels(role, f"a column of {array.dtype} cannot hold labels")
 
 
 def as_array(column: object, role: str) -> NDArray[Any]:  # noqa: C901  one branch for each kind of column
@@ -169,16 +163,16 @@ def _from_list(values: Any) -> NDArray[Any]:  # noqa: ANN401  whatever the user 
             return np.array(values, dtype=None if values else np.int64)
         except OverflowError:
             pass
-    array = np.empty(len(values), dtype=object)
-    array[:] = values if not any(hasattr(k, "__len__") and k is not str for k in kinds) else _nested(values)
-    return array
+    return object_array(values)
 
 
-def _nested(values: Any) -> Any:  # noqa: ANN401
-    holder = np.empty(len(values), dtype=object)
-    for i, value in enumerate(values):
-        holder[i] = value
-    return holder
+def object_array(values: Sequence[object]) -> NDArray[np.object_]:
+    """Values one by one as an array of Python's objects, nested ones as they are.
+
+    >>> object_array([[1, 2], [3, 4]]).shape
+    (2,)
+    """
+    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def _is_categorical(column: object) -> bool:
@@ -225,6 +219,25 @@ def _from_arrow(column: Any) -> NDArray[Any]:  # noqa: ANN401  whatever speaks A
         return _from_series(pl.Series(column))
     except ImportError as error:
         raise missing_extra("arrow", "an Arrow column needs pyarrow or polars to be read") from error
+
+
+def arrays_of(table: Any) -> list[NDArray[Any]]:  # noqa: ANN401  an Arrow table
+    """The columns of an Arrow table: numbers as they are, the rest, or with missing values, as Python's objects."""
+    return [array_of(column) for column in table.columns]
+
+
+def array_of(column: Any) -> NDArray[Any]:  # noqa: ANN401  a column of Arrow
+    """One column, or one batch of it."""
+    import pyarrow as pa
+
+    if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return cast("NDArray[Any]", column.to_numpy())
+    if not pa.types.is_string(column.type):
+        return object_array(column.to_pylist())
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    coded = whole.dictionary_encode()  # every text is held once, however many rows have it
+    texts = object_array([*coded.dictionary.to_pylist(), None])
+    return cast("NDArray[Any]", texts[coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)])
 
 
 def _integers(array: NDArray[Any], role: str) -> Coded:

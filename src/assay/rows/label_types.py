@@ -55,14 +55,15 @@ def label_of(value: object, *, where: str) -> Label | None:
             found=visible(repr(value)[:80]),
             fix="give one value a row (a column of shape (n,), not nested lists or bytes)",
         )
-    raise RowsError(
-        "column-type",
-        f"values of type {type(value).__name__} cannot be labels",
-        where=where,
-        found=visible(repr(value)[:80]),
-        known="text, whole numbers, booleans, categories",
-        fix="turn the column into text or whole numbers",
+    raise unfit_labels(
+        where, f"values of type {type(value).__name__} cannot be labels", found=visible(repr(value)[:80])
     )
+
+
+def unfit_labels(where: str, what: str, **lines: str) -> RowsError:
+    """The error for a column of a type that cannot hold labels."""
+    known, fix = "text, whole numbers, booleans, categories", "turn the column into text or whole numbers"
+    return RowsError("column-type", what, where=where, known=known, fix=fix, **lines)
 
 
 def absent(value: object) -> bool:

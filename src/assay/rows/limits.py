@@ -41,9 +41,9 @@ class Limits:
     def __post_init__(self) -> None:
         """Refuse a limit that the engine could not keep."""
         if self.memory is not None and bytes_of(self.memory) < LEAST:
-            raise _unfit("memory", self.memory, "64MiB or more", "allow more memory")
+            raise unfit_option("memory", self.memory, "64MiB or more", "allow more memory")
         if self.threads is not None and (isinstance(self.threads, bool) or self.threads < 1):
-            raise _unfit("threads", self.threads, "a whole number of 1 or more", "state threads anew")
+            raise unfit_option("threads", self.threads, "a whole number of 1 or more", "state threads anew")
         if self.temp is not None:
             folder = os.fspath(self.temp)
             if not Path(folder).is_dir() or not os.access(folder, os.W_OK | os.X_OK):
@@ -72,9 +72,12 @@ def bytes_of(size: str) -> int:
     """
     match = _SIZE.fullmatch(size.strip()) if isinstance(size, str) else None
     if match is None:
-        raise _unfit("memory", size, "a number with a unit: 800MB, 1GB, 512MiB, 1.5GiB", 'state it so: memory="1GB"')
+        raise unfit_option(
+            "memory", size, "a number with a unit: 800MB, 1GB, 512MiB, 1.5GiB", 'state it so: memory="1GB"'
+        )
     return int(float(match[1]) * _UNITS[(match[2] or "").lower()])
 
 
-def _unfit(name: str, value: object, known: str, fix: str) -> PlanError:
+def unfit_option(name: str, value: object, known: str, fix: str) -> PlanError:
+    """The error for an option that cannot have a value."""
     return PlanError("option-unknown", f"{name} cannot be {quoted(value)}", found=quoted(value), known=known, fix=fix)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.core.errors import AssayError, RowsError
+from assay.core.errors import AssayError, RowsError, not_numbers
 from assay.core.text import counted, visible
 from assay.rows.columns import as_array
 from assay.rows.label_types import EXACT, absent
@@ -70,21 +70,10 @@ def weights(column: object, rows: int) -> NDArray[np.float64]:
     if array.dtype.kind == "O":
         strange = next((v for v in array if not absent(v) and not isinstance(v, (numbers.Real, Decimal))), None)
         if strange is not None:
-            raise RowsError(
-                "column-not-numeric",
-                "the weights are not numbers",
-                where="weight",
-                found=visible(repr(strange)),
-                fix="give one number a row",
-            )
+            raise not_numbers("weight", "the weights are not numbers", found=visible(repr(strange)))
         array = np.array([np.nan if absent(v) else _real(v) for v in array], dtype=np.float64)
     if array.dtype.kind not in "iufb":
-        raise RowsError(
-            "column-not-numeric",
-            f"the weights are {array.dtype}, not numbers",
-            where="weight",
-            fix="give one number a row",
-        )
+        raise not_numbers("weight", f"the weights are {array.dtype}, not numbers")
     if len(array) != rows:
         raise RowsError(
             "rows-unmatched",

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, Literal
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
@@ -20,9 +19,10 @@ from assay.rows.source import (
     FrameSource,
     Roles,
     Source,
+    check_names,
     check_same_index,
     check_same_length,
-    names_only,
+    nameless,
     refuse_limits,
     require,
 )
@@ -88,7 +88,7 @@ def _with_quantum(source: Source, stated: float | None) -> Source:
 def _opened(data: object, roles: Roles, reading: Reading, engine: str | None, limits: Limits | None) -> Source:
     if data is None:
         return _arrays(roles)
-    names_only(roles)
+    check_names(roles.named())
     if are_paths(data):
         return _from_path(data, roles, reading, engine, limits)
     if isinstance(data, Mapping):
@@ -115,12 +115,7 @@ def _from_mapping(data: Mapping[str, object], roles: Roles) -> Roles:
 def _arrays(roles: Roles) -> Source:
     for role, column in roles.named().items():
         if isinstance(column, str):
-            raise PlanError(
-                "role-missing",
-                f"{role} names a column, but there is no data= to find it in",
-                where=role,
-                fix="give data= (a frame or a path), or the column itself",
-            )
+            raise nameless(role)
     if native := _one_engine(roles):
         from assay.rows.engines.narwhals_frames import from_columns
 
@@ -155,11 +150,12 @@ def _arrays(roles: Roles) -> Source:
     return source
 
 
-def _one_engine(roles: Roles) -> str | None:
+def _one_engine(roles: Roles) -> Literal["polars", "pyarrow"] | None:
     """The library all columns come from, if it counts text best by itself; weights are always summed by us."""
+    if roles.weight is not None or roles.score is not None:
+        return None
     homes = {type(column).__module__.split(".")[0] for column in roles.named().values()}
-    plain = roles.weight is None and roles.score is None
-    return homes.pop() if homes in ({"polars"}, {"pyarrow"}) and plain else None
+    return "polars" if homes == {"polars"} else "pyarrow" if homes == {"pyarrow"} else None
 
 
 def _text_objects(roles: Roles) -> FrameSource | None:
@@ -177,30 +173,23 @@ def _text_objects(roles: Roles) -> FrameSource | None:
 
 def _from_path(path: Paths, roles: Roles, reading: Reading, engine: str | None, limits: Limits | None) -> FrameSource:
     """A path or several, read by the embedded engine or by the one that is named; a database by the embedded engine."""
-    from assay.rows.databases.database import is_database, open_embedded, place_of, refuse_selection
-    from assay.rows.engines.narwhals_frames import demand_embedded, demand_one_path, of_opened
+    from assay.rows.databases.database import is_database
+    from assay.rows.engines.narwhals_frames import of_opened
+    from assay.rows.files.opened_file import OpenedFile
+    from assay.rows.inputs import open_path
     from assay.rows.joins.mismatch_errors import id_columns
-    from assay.rows.spark.spark_session import is_cluster
 
-    database = is_database(path)
-    if database and engine is not None:
-        raise PlanError(
-            "role-clash",
-            "an engine is named, but DuckDB counts the rows of a database",
-            where="engine",
-            fix="leave the engine out",
-        )
-    if engine is not None and is_cluster(engine):
-        from assay.rows.spark.spark_frames import from_cluster
+    uses = roles.uses(id_columns(roles.id) if is_database(path) else ())
+    opened = open_path(path, uses, reading, engine=engine, limits=limits, progress=reading.progress)
+    if isinstance(opened, OpenedFile):
+        return of_opened(opened, roles)
+    from assay.rows.spark.spark_frames import from_file
 
-        refuse_selection(path, reading)
-        demand_one_path(path, limits, where="data")
-        return from_cluster(cast("str", path), roles, reading, engine)
-    demand_embedded(engine)
-    ids = id_columns(roles.id) if database else ()
-    opened = open_embedded(path, roles.uses(ids), reading, progress=reading.progress, limits=limits)
-    source = of_opened(opened, roles)
-    return replace(source, where=place_of(opened.path, reading)) if database else source
+    try:
+        return from_file(opened, roles)
+    except BaseException:
+        opened.close()
+        raise
 
 
 TYPED: Final = ("parquet", "arrow", "duckdb")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
-from assay.core.errors import OutOfRange, PlanError, RowsError
+from assay.core.errors import OutOfRange, PlanError, RowsError, not_numbers, unknown_choice
 from assay.core.labels import Label
 from assay.core.text import counted, listed, nearest, quoted, visible
 
@@ -231,9 +231,7 @@ def stored_as(column: object) -> str:
 
 
 def _no_number(role: str, found: str) -> RowsError:
-    return RowsError(
-        "column-not-numeric", "the scores are not numbers", where=role, found=found, fix="give one number a row"
-    )
+    return not_numbers(role, "the scores are not numbers", found=found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,10 +339,4 @@ def demand_mended(missing_score: object, *, renormalise: bool, kind: Kind, colum
 def _choice(name: str, given: object, known: tuple[str, ...], what: str) -> object:
     if given in known:
         return given
-    close = nearest(str(given), known)
-    raise PlanError(
-        "option-unknown",
-        f"{name}={visible(repr(given))} {what}",
-        known=", ".join(known),
-        fix=f'did you mean "{close}"?' if close else "choose one of them",
-    )
+    raise unknown_choice(given, known, f"{name}={visible(repr(given))} {what}")

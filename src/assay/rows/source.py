@@ -191,14 +191,16 @@ def first_rows(source: FrameSource, column: str, label: Label | None, most: int 
 
 def refuse_limits(data: object, engine: str | None, limits: Limits | None) -> None:
     """Demand that limits and an engine are stated of paths only: nothing else is read by an engine of ours."""
-    if limits is not None and not are_paths(data):
+    if are_paths(data):
+        return
+    if limits is not None:
         raise PlanError(
             "role-clash",
             "limits are stated, but the data are no path that the embedded engine reads",
             where="limits",
             fix="leave the limits out: frames keep those of their own engine, arrays are in memory already",
         )
-    if engine is not None and not are_paths(data):
+    if engine is not None:
         raise PlanError(
             "role-clash",
             "an engine is named, but the data are no path that it could read",
@@ -207,9 +209,9 @@ def refuse_limits(data: object, engine: str | None, limits: Limits | None) -> No
         )
 
 
-def names_only(roles: Roles) -> None:
-    """Demand that every role names a column."""
-    for role, column in roles.named().items():
+def check_names(columns: Mapping[str, object]) -> None:
+    """Check that every role names a column."""
+    for role, column in columns.items():
         if not isinstance(column, str):
             raise PlanError(
                 "role-clash",
@@ -217,6 +219,16 @@ def names_only(roles: Roles) -> None:
                 where=role,
                 fix=f"with data=, name a column: {role.split()[0]}='...'; without it, give the columns themselves",
             )
+
+
+def nameless(role: str) -> PlanError:
+    """The error for a role that names a column of no table."""
+    return PlanError(
+        "role-missing",
+        f"{role} names a column, but there is no data= to find it in",
+        where=role,
+        fix="give data= (a frame or a path), or the column itself",
+    )
 
 
 def require(name: str, columns: Sequence[str], where: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from numbers import Number
@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RowsError
+from assay.core.errors import RowsError, not_numbers
 from assay.core.text import quoted, visible
-from assay.rows.columns import as_array
+from assay.rows.columns import as_array, object_array
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading, called
 from assay.rows.label_types import EXACT, label_of
 from assay.rows.number_columns import exact_floats
 from assay.rows.row_positions import places
-from assay.rows.source import check_same_index, check_same_length, refuse_limits, require
+from assay.rows.source import check_names, check_same_index, check_same_length, nameless, refuse_limits, require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,22 +78,9 @@ def open_columns(request: Request, columns: Mapping[str, Column]) -> Table:
     refuse_limits(data, request.engine, limits)
     if data is None or isinstance(data, Mapping):
         return _from_arrays(data, columns)
-    for role, column in columns.items():
-        if not isinstance(column.given, str):
-            raise PlanError(
-                "role-clash",
-                f"data is given, but {role} is not the name of one of its columns",
-                where=role,
-                found=type(column.given).__name__,
-                fix=f'give {role}="COLUMN", or leave data out and give the columns themselves',
-            )
-    reading = cast("Reading | None", request.reading) or Reading()
+    check_names({role: column.given for role, column in columns.items()})
     if are_paths(data):
-        from assay.rows.spark.spark_session import is_cluster
-
-        if request.engine is not None and is_cluster(request.engine):
-            return _from_cluster(str(data), columns, reading, request.engine)
-        return _from_path(data, columns, reading, request)
+        return _from_path(data, columns, request)
     from assay.rows.spark.spark_session import is_spark
 
     return _from_spark(data, columns, "the given Spark frame") if is_spark(data) else _from_frame(data, columns)
@@ -105,12 +92,7 @@ def _from_arrays(data: Mapping[str, object] | None, columns: Mapping[str, Column
         values = column.given
         if isinstance(values, str):
             if data is None:
-                raise PlanError(
-                    "role-missing",
-                    f"{role} names the column {quoted(values)}, but no data is given",
-                    where=role,
-                    fix="give data=..., or the column itself",
-                )
+                raise nameless(role)
             values = data[require(values, [str(name) for name in data], "data")]
         given[role] = values
         arrays[role] = _typed(as_array(values, role), column.kind, role)
@@ -156,8 +138,7 @@ def _typed(array: NDArray[Any], kind: Kind, role: str) -> NDArray[Any]:
             raise _fractions(role, role)
         return np.array([None if math.isnan(value) else int(value) for value in array.tolist()], dtype=object)
     values = array.tolist()
-    labels = np.empty(len(values), dtype=object)
-    labels[:] = [None if value is None or value != value else value for value in values]  # noqa: PLR0124  NaN, NaT
+    labels = object_array([None if value is None or value != value else value for value in values])  # noqa: PLR0124  NaN, NaT
     for place, value in enumerate(labels) if array.dtype == object else ():
         if type(value) not in (str, int) and isinstance(value, (Number, Decimal)):
             labels[place] = label_of(value, where=role)
@@ -170,20 +151,17 @@ def to_numbers(array: NDArray[Any], role: str) -> NDArray[np.float64]:
 
 
 def _inexact(role: str, finding: str) -> RowsError:
-    return RowsError(
-        "column-not-numeric",
+    return not_numbers(
+        role,
         f"{role} holds a number that float64 cannot hold: a whole one above 2^53, or one with too many digits, too"
         " large or too small",
-        where=role,
         found=finding,
         fix="subtract a common offset from truth and prediction first, or round them yourself",
     )
 
 
 def _not_numbers(role: str, found: str) -> RowsError:
-    return RowsError(
-        "column-not-numeric", f"{role} must hold numbers", where=role, found=found, fix="give one number a row"
-    )
+    return not_numbers(role, f"{role} must hold numbers", found=found)
 
 
 def _from_frame(data: object, columns: Mapping[str, Column]) -> Table:
@@ -203,21 +181,21 @@ def _from_frame(data: object, columns: Mapping[str, Column]) -> Table:
     return _held(arrays, columns, "data", about={"from": "data", "columns": chosen})
 
 
-def _from_path(data: Any, columns: Mapping[str, Column], reading: Reading, request: Request) -> Table:  # noqa: ANN401
-    """Files or a database, read by the embedded engine; a batch of rows is held at a time."""
-    from assay.rows.databases.database import open_embedded
-    from assay.rows.engines.narwhals_frames import demand_embedded
+def _from_path(data: Any, columns: Mapping[str, Column], request: Request) -> Table:  # noqa: ANN401
+    """Files or a database; a batch of rows is held at a time, unless a cluster reads them."""
+    from assay.rows.files.opened_file import OpenedFile
+    from assay.rows.inputs import open_path
 
-    demand_embedded(request.engine)
-    limits = cast("Limits | None", request.limits)
     names = {role: str(column.given) for role, column in columns.items()}
-    uses: dict[str, Use] = {
-        str(column.given): "number" if column.kind == "number" else "label" for column in columns.values()
-    }
-    opened = open_embedded(data, uses, reading, progress=request.progress, limits=limits)
+    uses: dict[str, Use] = {names[role]: "number" if one.kind == "number" else "label" for role, one in columns.items()}
+    reading, limits = cast("Reading | None", request.reading) or Reading(), cast("Limits | None", request.limits)
+    opened = open_path(data, uses, reading, engine=request.engine, limits=limits, progress=request.progress)
     try:
-        for role, name in names.items():
-            names[role] = require(name, list(opened.columns), opened.path)
+        if not isinstance(opened, OpenedFile):
+            table = _from_spark(opened.frame, columns, opened.path)
+            return replace(table, close=opened.close, notes=opened.notes)
+        for name in names.values():
+            require(name, opened.known or list(opened.columns), opened.shown)
         selected = {role: _expression(opened, names[role], columns[role].kind) for role in columns}
     except BaseException:
         opened.close()
@@ -292,7 +270,7 @@ def _query_batches(
     read = 0
     if all(column.kind == "number" or _is_plain(opened, column) for column in columns.values()):
         copied = any(column.kind == "id" for column in columns.values())
-        for batch in opened.batches(opened.connection.sql(query)):
+        for batch in opened.batches(query):
             read += len(batch[0])
             yield dict(zip(roles, map(np.array, batch) if copied else batch, strict=True))
     else:
@@ -301,7 +279,7 @@ def _query_batches(
             while rows := answer.fetchmany(SIZE):
                 read += len(rows)
                 yield {
-                    role: _from_values(list(values), columns[role].kind)
+                    role: np.array(values, np.float64) if columns[role].kind == "number" else object_array(values)
                     for role, values in zip(roles, zip(*rows, strict=True), strict=True)
                 }
     opened.confirm(read)
@@ -316,30 +294,6 @@ def _is_plain(opened: OpenedFile, column: Column) -> bool:
         return False
     missing = f"SELECT count(*) FROM {quote_identifier(opened.view)} WHERE {quote_identifier(name)} IS NULL"  # noqa: S608
     return not opened.fetch(missing)[0][0]
-
-
-def _from_values(values: list[object], kind: Kind) -> NDArray[Any]:
-    if kind == "number":
-        return np.array(values, dtype=np.float64)
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
-def _from_cluster(path: str, columns: Mapping[str, Column], reading: Reading, engine: str) -> Table:
-    from assay.rows.spark.spark_files import read
-    from assay.rows.spark.spark_session import open_session
-
-    session = open_session(engine)
-    try:
-        opened = read(session.spark, path, reading)
-        table = _from_spark(opened.frame, columns, opened.path)
-    except BaseException:
-        session.end()
-        raise
-    table.close = session.end
-    table.notes = (f"counted by {session.engine}",)
-    return table
 
 
 def _from_spark(frame: Any, columns: Mapping[str, Column], where: str) -> Table:  # noqa: ANN401

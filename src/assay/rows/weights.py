@@ -7,7 +7,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from assay.core.errors import OutOfRange, RowsError
+from assay.core.errors import OutOfRange, not_numbers
 from assay.core.quanta import quantum_exponent
 from assay.core.text import visible
 from assay.rows.row_positions import places
@@ -40,12 +40,8 @@ def weight_number(source: FrameSource) -> Any:  # noqa: ANN401  a Narwhals expre
     if kind.is_numeric() or kind == nw.Boolean:
         return given.cast(nw.Float64)
     if kind != nw.String:
-        raise RowsError(
-            "column-not-numeric",
-            f"{source.shown(name)} is {kind}, and weights are numbers",
-            where=source.where,
-            fix="name a column of numbers",
-        )
+        what = f"{source.shown(name)} is {kind}, and weights are numbers"
+        raise not_numbers(source.where, what, "name a column of numbers")
     text = _pointed(given, source)
     return nw.when(text.str.contains(NUMBER)).then(text).cast(nw.Float64)
 

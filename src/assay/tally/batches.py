@@ -152,7 +152,7 @@ def run_kernel_on_spark(  # type: ignore[explicit-any]  # a Spark frame has no t
     def count(batches: Iterator[Any]) -> Iterator[Any]:  # type: ignore[explicit-any]  # Arrow has no types
         import pyarrow as pa
 
-        from assay.rows.spark.spark_columns import array_of
+        from assay.rows.columns import array_of
 
         columns_by_name = ({name: array_of(batch.column(name)) for name in names} for batch in batches)
         whole = columns_by_name if unit is None else keep_units_whole(columns_by_name, unit)

@@ -15,14 +15,14 @@ from assay.core.errors import PlanError, RowsError
 from assay.rows.engines.narwhals_frames import demand_embedded
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading
-from assay.rows.joins.duckdb_models import match_in_duckdb
+from assay.rows.joins.matched_models import match_in_duckdb
 from assay.rows.joins.mismatch_errors import SUBJECT, ids_told
 from assay.rows.joins.models import FIT, KEY, MatchedModels, Model, columns_of
 from assay.rows.joins.threshold_labels import Cut
 from assay.rows.limits import Limits
 from assay.rows.open import demand_whole
 from assay.rows.score_columns import ScoreColumns
-from assay.rows.source import Roles, names_only, refuse_limits
+from assay.rows.source import Roles, check_names, refuse_limits
 from assay.rows.spark.spark_session import is_cluster, is_spark
 from assay.tally.paired.joint_counts import joint
 
@@ -88,10 +88,10 @@ def _join(models: Mapping[str, Model], given: Given, *, kept: bool) -> MatchedMo
     """All models as one table, on the cluster that has or reads them, else in DuckDB."""
     for model in models.values():
         refuse_limits(model.data, given.engine, given.limits)
-        names_only(model.roles)
+        check_names(model.roles.named())
     cluster = given.engine if given.engine is not None and is_cluster(given.engine) else None
     if any(is_spark(model.data) for model in models.values()) or cluster is not None:
-        from assay.rows.joins.spark_models import are_on_spark, match_on_spark
+        from assay.rows.joins.matched_models import are_on_spark, match_on_spark
 
         if cluster is not None or are_on_spark(models):
             return match_on_spark(models, engine=cluster, limits=given.limits, kept=kept, unmatched=given.unmatched)

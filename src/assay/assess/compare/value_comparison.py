@@ -19,9 +19,9 @@ from assay.core.errors import PlanError, RowsError, UnpairedRows
 from assay.core.labels import Label
 from assay.core.text import counted, listed, nearest
 from assay.inference.decision_words import UNITS
-from assay.rows.joins.duckdb_models import align_rows
+from assay.rows.joins.matched_models import align_rows
 from assay.rows.joins.mismatch_errors import ids_told
-from assay.rows.joins.row_digest import digest_rows
+from assay.rows.joins.models import digest_rows
 from assay.rows.label_types import label_of
 from assay.rows.source import refuse_limits
 from assay.tally.census import Census

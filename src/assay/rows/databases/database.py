@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +14,7 @@ from assay.rows.databases.selection import demand_one_selection
 from assay.rows.files.formats import Format, Reading, confirm_magic, regular_file, unreadable
 
 if TYPE_CHECKING:
-    from assay.rows.databases.duckdb_copy import DatabaseTable
-    from assay.rows.databases.selection import Use
-    from assay.rows.files.file_list import Paths
-    from assay.rows.files.opened_file import OpenedFile
-    from assay.rows.limits import Limits
+    from assay.rows.databases.duckdb_tables import DatabaseTable
 
 FILES = {".duckdb": "duckdb", ".ddb": "duckdb", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": ""}
 """What a database file's name may end in; .db is either, as its first bytes say."""
@@ -52,55 +48,29 @@ def shown(data: object) -> str:
     return redacted(str(data))
 
 
-def open_embedded(
-    data: Paths,
-    uses: Mapping[str, Use],
-    reading: Reading,
-    *,
-    progress: Callable[[int, int], None] | None = None,
-    limits: Limits | None = None,
-) -> OpenedFile:
-    """Files, or a table or query of a database, in the embedded engine; of SQLite and servers, the columns used."""
-    from assay.rows.databases.duckdb_copy import copy_table
-    from assay.rows.files.file_set import open_files
-    from assay.rows.files.opened_file import OpenedFile
-    from assay.rows.limits import Limits
-
-    if isinstance(data, (str, os.PathLike)) and is_database(data):
-        opened = open_database(data, reading, progress=progress, limits=limits)
-        if isinstance(opened, OpenedFile):
-            return opened
-        return copy_table(opened, uses, place_of(opened.path, reading), max_rows=reading.max_rows, limits=limits)
-    refuse_selection(data, reading)
-    return open_files(data, reading, progress=progress, limits=limits or Limits())
-
-
 def open_database(
-    data: str | os.PathLike[str],
-    reading: Reading,
-    *,
-    progress: Callable[[int, int], None] | None = None,
-    limits: Limits | None = None,
-) -> OpenedFile | DatabaseTable:
-    """Open what is asked for of a database; nothing can be written through it."""
+    data: str | os.PathLike[str], reading: Reading, progress: Callable[[int, int], None] | None = None
+) -> DatabaseTable:
+    """The table or query that is asked for of SQLite or of a server; nothing can be written through it."""
     demand_one_selection(reading, shown(data))
     if is_server(data):
         from assay.rows.databases.postgres import open_postgres
 
         return open_postgres(str(data), reading)
-    path = os.fsdecode(data)
-    facts = regular_file(path)
-    if kind_of_file(path) == "duckdb":
-        from assay.rows.databases.duckdb_file import open_duckdb
-
-        return open_duckdb(path, facts, reading, progress=progress, limits=limits)
     from assay.rows.databases.sqlite import open_sqlite
 
-    return open_sqlite(path, facts, reading, progress=progress)
+    path = os.fsdecode(data)
+    return open_sqlite(path, regular_file(path), reading, progress=progress)
 
 
-def kind_of_file(path: str) -> str:
+def is_attached(data: str | os.PathLike[str]) -> bool:
+    """Whether DuckDB reads a database where it is, because it is its own."""
+    return not is_server(data) and _kind_of_file(os.fsdecode(data)) == "duckdb"
+
+
+def _kind_of_file(path: str) -> str:
     """Whose database a file is, by its first bytes."""
+    regular_file(path)
     try:
         with Path(path).open("rb") as file:
             head = file.read(16)

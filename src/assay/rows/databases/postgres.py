@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from assay.core.errors import AssayError, EngineError, PlanError, RowsError, missing_extra, repeated_column
+from assay.core.errors import AssayError, EngineError, PlanError, RowsError, missing_extra, not_numbers, repeated_column
 from assay.core.text import quoted, visible
-from assay.rows.databases.selection import Use, chosen, refused_query, wrapped
+from assay.rows.databases.selection import Use, chosen, not_utf8, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import quote_identifier
-from assay.rows.files.formats import Reading, too_many
+from assay.rows.files.formats import Reading
 
 BATCH = 50_000
 KNOCK = 10
@@ -46,7 +46,7 @@ class PostgresTable:
     source: str
     types: dict[str, tuple[str, str]]
     """Column -> name and category of its type."""
-    names: tuple[str, ...]
+    columns: tuple[str, ...]
     path: str
     notes: tuple[str, ...]
     max_rows: int | None = None
@@ -55,29 +55,27 @@ class PostgresTable:
     sha256: str = ""
     """Left empty: the rows are on the server."""
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return self.names
+    def kinds(self, uses: Mapping[str, Use]) -> dict[str, str]:
+        """The types of columns in DuckDB; exact decimals are text, unless they are labels."""
+        return {column: self._kind(column, use) for column, use in uses.items()}
 
-    def _check(self, column: str, use: Use) -> None:
-        """Demand that a column is there once, with a type that can hold labels, or numbers."""
+    def _kind(self, column: str, use: Use) -> str:
         where = f"{self.path}, column {quoted(column)}"
-        if self.names.count(column) > 1:
-            raise repeated_column(column, self.names.count(column), where)
+        if self.columns.count(column) > 1:
+            raise repeated_column(column, self.columns.count(column), where)
         kind, category = self.types[column]
-        number = use == "number"
-        if number and kind not in _NUMBERS:
-            raise RowsError(
-                "column-not-numeric",
-                f"column {quoted(column)} must hold numbers",
-                where=where,
-                found=f"its type is {kind}",
-                known="smallint, integer, bigint, numeric, real, double precision",
-                fix="cast it in a query",
-            )
-        if number or kind in _NUMBERS or category in "BSE" or kind in _NAMES:
-            return
+        if use == "number" and kind not in _NUMBERS:
+            known = "smallint, integer, bigint, numeric, real, double precision"
+            what, finding = f"column {quoted(column)} must hold numbers", f"its type is {kind}"
+            raise not_numbers(where, what, "cast it in a query", found=finding, known=known)
+        if kind in _WHOLE:
+            return "BIGINT"
+        if kind in {"float4", "float8"} or (kind == "numeric" and use == "label"):
+            return "DOUBLE"
+        if kind in {"numeric", *_NAMES} or category in "SE":
+            return "VARCHAR"
+        if category == "B":
+            return "BOOLEAN"
         nested = category in "ACR" or kind in _NESTED
         raise RowsError(
             "column-not-scalar" if nested else "column-type",
@@ -87,40 +85,22 @@ class PostgresTable:
             fix="cast it in a query",
         )
 
-    def _value(self, column: str) -> str:
-        """Text is compared byte by byte: a collation of the column may hold labels for equal that are not."""
-        name = quote_identifier(column)
-        kind, category = self.types[column]
-        return f'({name})::text COLLATE "C"' if category in "SE" or kind in _NAMES else name
-
-    def kinds(self, uses: Mapping[str, Use]) -> dict[str, str]:
-        """The types of columns in DuckDB; exact decimals are text, unless they are labels."""
-        return {column: self._kind(column, use) for column, use in uses.items()}
-
-    def _kind(self, column: str, use: Use) -> str:
-        self._check(column, use)
-        kind, category = self.types[column]
-        if kind in _WHOLE:
-            return "BIGINT"
-        if kind in {"float4", "float8"} or (kind == "numeric" and use == "label"):
-            return "DOUBLE"
-        return "BOOLEAN" if category == "B" else "VARCHAR"
-
     def batches(self, columns: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
-        """The rows themselves, through a cursor of the server."""
+        """The rows themselves, through a cursor of the server; what DuckDB holds as text comes as such."""
+        kinds = (self.types[column] for column in columns)
         values = ", ".join(
-            f"({quote_identifier(column)})::text" if self.types[column][0] == "numeric" else self._value(column)
-            for column in columns
+            f"({quote_identifier(column)})::text"
+            if category in "SE" or kind in {"numeric", *_NAMES}
+            else quote_identifier(column)
+            for column, (kind, category) in zip(columns, kinds, strict=True)
         )
         with _telling(self.path), self.connection.cursor(name="assay", binary=True) as cursor:
             cursor.execute(f"SELECT {values} FROM {self.source}")  # noqa: S608  quoted, or the user's own
             while batch := cursor.fetchmany(BATCH):
                 yield batch
 
-    def confirm(self, rows: int) -> None:
-        """Demand that there are no more rows than allowed."""
-        if self.max_rows is not None and rows > self.max_rows:
-            raise too_many(self.path, self.max_rows, rows)
+    def confirm(self) -> None:
+        """Nothing to check: a snapshot does not change."""
 
     def close(self) -> None:
         """End the session."""
@@ -157,7 +137,7 @@ def open_postgres(address: str, reading: Reading) -> PostgresTable:
             connection=connection,
             source=source,
             types={column.name: types[column.type_code] for column in described},
-            names=tuple(column.name for column in described),
+            columns=tuple(column.name for column in described),
             path=where,
             notes=(f"fetched from PostgreSQL {connection.info.parameter_status('server_version')}",),
             max_rows=reading.max_rows,
@@ -241,13 +221,7 @@ def _telling(where: str) -> Iterator[None]:
     except psycopg.Error as error:
         raise _ours(error, where) from error
     except UnicodeDecodeError as error:
-        raise RowsError(
-            "encoding",
-            "a text in the database is not UTF-8",
-            where=where,
-            found=visible(str(error)),
-            fix="correct the text, or the encoding of the database",
-        ) from error
+        raise not_utf8(where, visible(str(error))) from error
 
 
 def _ours(error: Any, where: str) -> AssayError:  # noqa: ANN401  an error of psycopg

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,11 +18,12 @@ from urllib.parse import quote
 
 from assay.core.errors import RowsError
 from assay.core.text import counted, listed, quoted, visible
-from assay.rows.databases.selection import chosen, refused_query, wrapped
-from assay.rows.engines.duckdb_engine import quote_identifier, refuse_duplicates
+from assay.rows.databases.selection import chosen, not_utf8, refused_query, wrapped
+from assay.rows.engines.duckdb_engine import quote_identifier, quote_literal, refuse_duplicates
 from assay.rows.files.file_digests import LEFT_OUT, Hashing
-from assay.rows.files.formats import Reading, unreadable
+from assay.rows.files.formats import Reading, damaged, unreadable
 from assay.rows.files.opened_file import Stamp, demand_stamp, stamp_of
+from assay.rows.row_positions import places
 
 if TYPE_CHECKING:
     from assay.rows.databases.selection import Use
@@ -31,6 +33,7 @@ LISTEN = 1_000_000
 """Steps of SQLite's machine, some tens of milliseconds, between two looks whether to stop."""
 
 _NUMBERS = {"integer", "real"}
+_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_BUSY")
 _TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT GLOB 'sqlite_*' ORDER BY 1"
 
 
@@ -46,6 +49,7 @@ class SqliteTable:
     stamp: Stamp
     notes: tuple[str, ...] = ()
     rows: int | None = None
+    max_rows: int | None = None
     progress: Callable[[int, int], None] | None = field(default=None, repr=False)
     format: str = "sqlite"
     ordered: bool = True
@@ -54,11 +58,6 @@ class SqliteTable:
     def sha256(self) -> str:
         """The digest of the file, as soon as it is taken."""
         return self.hashing.result()
-
-    @property
-    def files(self) -> dict[str, str]:
-        """The file's name and digest."""
-        return {Path(self.path).name: self.sha256} if self.sha256 else {}
 
     def _one_type(self, column: str, types: set[str], use: Use) -> None:
         if use == "number":
@@ -71,9 +70,7 @@ class SqliteTable:
             raise self._unfit("mixed-types-in-column", column, types, "mixes")
 
     def _unfit(self, code: str, column: str, types: set[str], what: str) -> RowsError:
-        shown = "; ".join(
-            f"{kind} {_in_rows(self._rows_where(column, f'kind = {_text(kind)}', 3))}" for kind in sorted(types)
-        )
+        shown = "; ".join(f"{kind} {places(self._rows_of(column, kind))}" for kind in sorted(types))
         return RowsError(
             code,
             f"column {quoted(column)} {what} {' and '.join(sorted(types))} values",
@@ -85,7 +82,7 @@ class SqliteTable:
     def kinds(self, uses: Mapping[str, Use]) -> dict[str, str]:
         """The types of columns, in words of the embedded engine, after a look at the type of every value."""
         types = ", ".join(f"typeof({quote_identifier(name)})" for name in uses)
-        with self._telling():
+        with _told_as_ours(self.path):
             type_rows = self.connection.execute(f"SELECT DISTINCT {types} FROM {self.source}").fetchall()  # noqa: S608  quoted
         kinds = {}
         for place, (column, use) in enumerate(uses.items()):
@@ -98,7 +95,7 @@ class SqliteTable:
         """The rows, in the order they are stored."""
         names = ", ".join(map(quote_identifier, columns))
         done = 0
-        with self._telling():
+        with _told_as_ours(self.path):
             cursor = self.connection.execute(f"SELECT {names} FROM {self.source}")  # noqa: S608  quoted
             while batch := cursor.fetchmany(BATCH):
                 yield batch
@@ -106,16 +103,17 @@ class SqliteTable:
                 if self.progress and self.rows:  # in bytes, as for other files
                     self.progress(self.stamp[2] * min(done, self.rows) // self.rows, self.stamp[2])
 
-    def _rows_where(self, column: str, predicate: str, most: int) -> list[int]:
-        name = quote_identifier(column)
-        numbered = f"SELECT row_number() OVER () AS place, typeof({name}) AS kind, {name} AS value FROM {self.source}"  # noqa: S608
-        with self._telling():
-            query = f"SELECT place FROM ({numbered}) WHERE {predicate} ORDER BY place LIMIT {most:d}"  # noqa: S608
+    def _rows_of(self, column: str, kind: str) -> list[int]:
+        """The first rows whose value has a type."""
+        numbered = (
+            f"SELECT row_number() OVER () AS place, typeof({quote_identifier(column)}) AS kind FROM {self.source}"  # noqa: S608
+        )
+        query = f"SELECT place FROM ({numbered}) WHERE kind = {quote_literal(kind)} ORDER BY place LIMIT 3"  # noqa: S608
+        with _told_as_ours(self.path):
             return [row[0] for row in self.connection.execute(query)]
 
-    def confirm(self, rows: int) -> None:
+    def confirm(self) -> None:
         """Check that the digest is of the file that was read."""
-        del rows
         self.hashing.result()
         demand_stamp(self.path, self.stamp, "database")
 
@@ -124,58 +122,27 @@ class SqliteTable:
         self.hashing.stop()
         self.connection.close()
 
-    def _telling(self) -> _Telling:
-        return _Telling(self.path)
 
-
-class _Telling:
-    """Runs work on the driver so that only errors of ours come out."""
-
-    def __init__(self, path: str) -> None:
-        self._where = visible(path)
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if not isinstance(error, (sqlite3.Error, OverflowError)):
-            return
-        message = visible(str(error))
+@contextmanager
+def _told_as_ours(path: str) -> Iterator[None]:
+    """Run work on the driver so that only errors of ours come out."""
+    try:
+        yield
+    except (sqlite3.Error, OverflowError) as error:
+        where, message, code = visible(path), visible(str(error)), getattr(error, "sqlite_errorname", "")
         if "UTF-8" in message:
-            raise RowsError(
-                "encoding",
-                "a text in the database is not UTF-8",
-                where=self._where,
-                found=message,
-                fix="write the text again as UTF-8",
-            ) from error
-        code = getattr(error, "sqlite_errorname", "")
+            raise not_utf8(where, message) from error
         if code == "SQLITE_INTERRUPT":
             raise KeyboardInterrupt from None
-        if code.startswith(
-            ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_BUSY")
-        ):
-            raise RowsError(
-                "file-unreadable",
-                "the database cannot be read",
-                where=self._where,
-                found=message,
-                fix="copy the file again, or let the program that writes it finish and close it",
-            ) from error
-        raise refused_query(message, self._where) from error
+        if code.startswith(_DAMAGED):
+            fix = "copy the file again, or let the program that writes it finish and close it"
+            raise damaged(where, "the database cannot be read", message, fix=fix) from error
+        raise refused_query(message, where) from error
 
 
 def _listen() -> int:
     """Called in the middle of a query, which is when Python gets to see Ctrl-C; SQLite takes that for a stop."""
     return 0
-
-
-def _in_rows(rows: Sequence[int]) -> str:
-    return f"in {'row' if len(rows) == 1 else 'rows'} {', '.join(f'{row:,}' for row in rows)}"
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
 
 
 def open_sqlite(
@@ -193,19 +160,19 @@ def open_sqlite(
     connection, notes = _connect(path)
     hashing = Hashing(path, wanted=reading.digest)
     try:
-        with _Telling(path):
+        with _told_as_ours(path):
             connection.set_progress_handler(_listen, LISTEN)
             connection.execute("PRAGMA query_only = ON")
             connection.execute("PRAGMA trusted_schema = OFF")
             tables = [("main", name) for (name,) in connection.execute(_TABLES)]
         if reading.query is not None:
             source, rows = wrapped(reading.query), None
-            with _Telling(path):
+            with _told_as_ours(path):
                 connection.execute(f"SELECT * FROM {source} LIMIT 0")  # noqa: S608  compiles only what is one SELECT
                 names = _names(connection, reading.query)
         else:
             source = quote_identifier(chosen(tables, reading, where, "main")[1])
-            with _Telling(path):
+            with _told_as_ours(path):
                 names = _names(connection, f"SELECT * FROM {source} LIMIT 0")  # noqa: S608
             rows = _about_rows(connection, source)
         refuse_duplicates(names, where)
@@ -224,6 +191,7 @@ def open_sqlite(
         stamp=stamp_of(facts),
         notes=notes if reading.digest else (*notes, LEFT_OUT),
         rows=rows,
+        max_rows=reading.max_rows,
         progress=progress,
     )
 
@@ -248,7 +216,7 @@ def _connect(path: str) -> tuple[sqlite3.Connection, tuple[str, ...]]:
     place = os.path.abspath(path)  # noqa: PTH100  links are kept as they are
     waiting = [name for name in ("-wal", "-journal") if _size(place + name)]
     mode = "mode=ro" if waiting else "immutable=1"
-    with _Telling(path):
+    with _told_as_ours(path):
         connection = sqlite3.connect(
             f"file:{quote(place)}?{mode}", uri=True, isolation_level=None, check_same_thread=False
         )
@@ -277,10 +245,6 @@ def _demand_whole(path: str, size: int) -> None:
     pages = int.from_bytes(head[28:32], "big")
     trusted = head[24:28] == head[92:96]  # an old writer leaves the count as it was
     if len(head) < 100 or (trusted and page * pages > size):  # noqa: PLR2004  the header's length
-        raise RowsError(
-            "file-truncated",
-            "this is not a complete SQLite file",
-            where=visible(path),
-            found=f"{counted(size, 'byte')}, where the header counts {page * pages:,}",
-            fix="copy the file again",
-        )
+        finding = f"{counted(size, 'byte')}, where the header counts {page * pages:,}"
+        what = "this is not a complete SQLite file"
+        raise damaged(visible(path), what, finding, code="file-truncated", fix="copy the file again")

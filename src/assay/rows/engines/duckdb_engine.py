@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from assay.core.errors import AssayError, EngineError, MissingColumn, RowsError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted, visible
+from assay.rows.files.formats import damaged
 from assay.rows.limits import Limits
 from assay.rows.temporary_files import Scratch
 
@@ -262,13 +263,7 @@ def _corrupt(message: str, where: str, form: str) -> RowsError:
             found=message,
             fix="write the file again as UTF-8",
         )
-    return RowsError(
-        "file-unreadable",
-        f"the file is damaged: {form} data cannot be read",
-        where=where,
-        found=message,
-        fix="copy or write the file again",
-    )
+    return damaged(where, f"the file is damaged: {form} data cannot be read", message)
 
 
 def engine_failure(error: Exception, where: str) -> EngineError:

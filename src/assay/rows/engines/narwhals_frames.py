@@ -3,20 +3,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import DuplicateError
 
 from assay.core.errors import AssayError, PlanError, RowsError, missing_extra, nested_column
 from assay.core.text import listed, quoted, visible
-from assay.rows.databases.database import is_database
 from assay.rows.engines.duckdb_engine import engine_failure
-from assay.rows.label_types import absent
+from assay.rows.label_types import absent, unfit_labels
 from assay.rows.source import FrameSource, Roles, check_same_length, require
 
 if TYPE_CHECKING:
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.rows.files.opened_file import OpenedFile
-    from assay.rows.limits import Limits
 
 NESTED = (nw.List, nw.Array, nw.Struct, nw.Object)
 _BOOLEAN = {"bool", "bool_"}
@@ -135,18 +132,13 @@ def _decoded(data: Any) -> Any:  # noqa: ANN401
     return data
 
 
-def from_columns(library: str, roles: Roles) -> FrameSource:
+def from_columns(library: Literal["polars", "pyarrow"], roles: Roles) -> FrameSource:
     """Series of Polars or PyArrow, put side by side and counted by their own engine."""
     sizes = {role: len(column) for role, column in roles.named().items()}  # type: ignore[arg-type]
     check_same_length(sizes)
-    columns = dict(zip(_aliased(roles).named().values(), roles.named().values(), strict=True))
-    if library == "polars":
-        import polars as pl
-
-        return _checked(_side_by_side(nw.from_native(pl.DataFrame(columns)), roles), roles)
-    import pyarrow as pa
-
-    return _checked(_side_by_side(narwhals_of(pa.table(columns)), roles), roles)
+    columns = dict(zip(map(str, _aliased(roles).named().values()), roles.named().values(), strict=True))
+    frame = nw.from_dict(columns, backend=library)
+    return _checked(_side_by_side(narwhals_of(frame.to_native()), roles), roles)
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]], roles: Roles) -> FrameSource:
@@ -189,32 +181,6 @@ def demand_embedded(engine: str | None) -> None:
         )
 
 
-def demand_one_path(path: object, limits: Limits | None, *, where: str) -> None:
-    """Demand what a cluster can be given: one path of files, and no limits, for it has its own."""
-    if is_database(path):
-        raise PlanError(
-            "role-clash",
-            f"a cluster is named, but {where} is a database, which the cluster does not read",
-            where=where,
-            fix="leave the engine out: the rows of the table are then fetched and counted on this machine;"
-            " or export the table to Parquet where the cluster reads it",
-        )
-    if limits is not None:
-        raise PlanError(
-            "role-clash",
-            "limits are stated, but the cluster has its own",
-            where="limits",
-            fix="leave memory, threads and temp out, or set them in the cluster's configuration",
-        )
-    if not isinstance(path, (str, os.PathLike)):
-        raise PlanError(
-            "role-clash",
-            "a cluster is given a list of paths",
-            where=where,
-            fix="give one path: a file, a folder, or a pattern of the cluster's own",
-        )
-
-
 def of_opened(opened: OpenedFile, roles: Roles) -> FrameSource:
     """What the embedded engine has opened, by roles."""
     from assay.rows.files.opened_file import check_scalar, number_column
@@ -223,7 +189,7 @@ def of_opened(opened: OpenedFile, roles: Roles) -> FrameSource:
         check_scalar(opened, str(column))
     if roles.weight is not None:
         number_column(opened, str(roles.weight))
-    source = FrameSource.by_roles(nw.from_native(opened.relation), roles, opened.path)
+    source = FrameSource.by_roles(nw.from_native(opened.relation), roles, opened.called or opened.path)
     return _checked(replace(source, opened=opened, join=opened.join), roles)
 
 
@@ -235,16 +201,9 @@ def _checked(source: FrameSource, roles: Roles) -> FrameSource:
         if isinstance(kind, NESTED):
             raise nested_column(source.where, source.shown(column), kind)
         if isinstance(kind, UNFIT):
-            raise RowsError(
-                "column-type",
-                f"{source.shown(column)} is {kind}, which cannot hold labels",
-                where=source.where,
-                known="text, whole numbers, booleans, categories",
-                fix="turn the column into text or whole numbers",
-            )
+            raise unfit_labels(source.where, f"{source.shown(column)} is {kind}, which cannot hold labels")
     if roles.score is None:
         return source
     from assay.rows.engines.score_expressions import with_scores
 
-    names = list(schema.names())
-    return with_scores(source, [require(str(column), names, source.where) for column in roles.score.columns])
+    return with_scores(source, [str(column) for column in roles.score.columns])

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import add, or_
@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import narwhals.stable.v2 as nw
 
-from assay.core.errors import AssayError, RowsError
+from assay.core.errors import AssayError, not_numbers
 from assay.core.text import visible
+from assay.rows.columns import object_array
 from assay.rows.engines.duckdb_engine import engine_failure, quote_identifier
 from assay.rows.files.opened_file import ROW, OpenedFile, number_column, numbered_rows
-from assay.rows.row_positions import places
+from assay.rows.row_positions import Index, places
 from assay.rows.score_columns import EXACT, NORMAL, WIDTHS, Faults, Kind, demand_sound, inexact, score_array
-from assay.rows.source import FrameSource, Look
+from assay.rows.source import FrameSource, Look, require
 from assay.rows.spark.spark_errors import told_as_ours
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -40,8 +40,12 @@ def with_scores(source: FrameSource, columns: Sequence[str]) -> FrameSource:
     if isinstance(source.opened, OpenedFile):
         frame = _with_numbers(source.opened, source.opened.relation, columns, names)
     else:
+        known = list(source.frame.collect_schema().names())
         frame = source.frame.with_columns(
-            *(_number(source, column).alias(name) for column, name in zip(columns, names, strict=True))
+            *(
+                _number(source, require(column, known, source.where)).alias(name)
+                for column, name in zip(columns, names, strict=True)
+            )
         )
     shown = {name: source.names.get(column, column) for column, name in zip(columns, names, strict=True)}
     schema = frame.collect_schema()
@@ -74,12 +78,8 @@ def _number(source: FrameSource, column: str) -> Any:  # noqa: ANN401  a Narwhal
     """A column of numbers as float64."""
     kind = source.frame.collect_schema()[column]
     if not kind.is_numeric():
-        raise RowsError(
-            "column-not-numeric",
-            f"{source.shown(column)} is {kind}, and scores are numbers",
-            where=source.where,
-            fix="name a column of numbers",
-        )
+        what = f"{source.shown(column)} is {kind}, and scores are numbers"
+        raise not_numbers(source.where, what, "name a column of numbers")
     if source.opened is None and kind in WIDE:
         _demand_held(source, column, kind)
     return nw.col(column).cast(nw.Float64)
@@ -129,7 +129,7 @@ def arrays(source: FrameSource, frame: Any) -> list[NDArray[Any]]:  # noqa: ANN4
         raise
     except Exception as error:
         raise engine_failure(error, source.where) from error
-    from assay.rows.spark.spark_columns import arrays_of
+    from assay.rows.columns import arrays_of
 
     with told_as_ours(source.where):
         return arrays_of(native.toArrow())
@@ -153,9 +153,7 @@ def _plain(values: list[Any]) -> NDArray[Any]:
 
     if values and all(type(value) is float for value in values):
         return np.array(values, dtype=np.float64)
-    held: NDArray[np.object_] = np.empty(len(values), dtype=object)
-    held[:] = values
-    return held
+    return object_array(values)
 
 
 def complete(source: FrameSource) -> Frame:
@@ -261,37 +259,26 @@ def _faults(columns: Sequence[str], kind: Kind, *, single: bool) -> dict[str, An
 def _first(source: FrameSource, hit: Any) -> str:  # noqa: ANN401  a Narwhals expression
     """The first rows with a fault, numbered where the engine keeps rows in order."""
     wanted = [nw.col(name) for name in source.score[:MOST]]
-    ordered = isinstance(source.frame, nw.DataFrame) or isinstance(source.opened, OpenedFile)
-    if not ordered:
-        rows = fetched(source, source.frame.filter(hit).select(*wanted).head(MOST))
-        return "; ".join(_told(row) for row in rows)
-    if isinstance(source.opened, OpenedFile):
-        first = _first_in_files(source, hit, wanted)
-        return "; ".join(f"{_told(values)} {places([row])}".rstrip() for row, values in first)
-    fault_rows = source.frame.with_row_index(ROW).filter(hit).select(nw.col(ROW), *wanted).head(MOST)
-    start = 0 if source.indexed else 1
-    word = "at index" if source.indexed else "in row"
-    return "; ".join(
-        f"{_told(row[1:])} {word} {int(cast('int', row[0])) + start:,}" for row in fetched(source, fault_rows)
-    )
-
-
-def _first_in_files(
-    source: FrameSource,
-    hit: Any,  # noqa: ANN401  a Narwhals expression
-    wanted: Sequence[Any],
-) -> list[tuple[int, tuple[object, ...]]]:
-    """The same in files, one after the other: a row is numbered in its own file, also where rows were joined."""
-    opened = cast("OpenedFile", source.opened)
-    columns = [source.names[name] for name in source.score]
-    first_rows: list[tuple[int, tuple[object, ...]]] = []
-    for relation, placed in numbered_rows(opened, columns):
-        frame = _with_numbers(opened, relation, columns, source.score)
-        few = frame.filter(hit).sort(ROW).select(nw.col(ROW), *wanted).head(MOST - len(first_rows))
-        first_rows += [(placed(int(cast("int", row[0]))), row[1:]) for row in fetched(source, few)]
-        if len(first_rows) >= MOST:
+    if not isinstance(source.frame, nw.DataFrame) and not isinstance(source.opened, OpenedFile):
+        few = fetched(source, source.frame.filter(hit).select(*wanted).head(MOST))
+        return "; ".join(_told(row) for row in few)
+    rows: list[tuple[int, tuple[object, ...]]] = []
+    for frame, placed in _numbered(source):
+        first = frame.filter(hit).sort(ROW).select(nw.col(ROW), *wanted).head(MOST - len(rows))
+        rows += [(placed(int(cast("int", row[0]))), row[1:]) for row in fetched(source, first)]
+        if len(rows) >= MOST:
             break
-    return first_rows
+    return "; ".join(f"{_told(values)} {places([row])}".rstrip() for row, values in rows)
+
+
+def _numbered(source: FrameSource) -> Iterator[tuple[Frame, Callable[[int], int]]]:
+    """The rows with their numbers, of files one after the other, and what a number says of where a row stands."""
+    if not isinstance(source.opened, OpenedFile):
+        yield source.frame.with_row_index(ROW), Index if source.indexed else lambda number: number + 1
+        return
+    columns = [source.names[name] for name in source.score]
+    for relation, placed in numbered_rows(source.opened, columns):
+        yield _with_numbers(source.opened, relation, columns, source.score), placed
 
 
 def _told(values: Sequence[object]) -> str:

@@ -14,7 +14,7 @@ import re
 from assay.core.errors import RowsError
 from assay.core.text import counted, listed, visible
 from assay.rows.engines.duckdb_engine import Scan, quote_identifier, quote_literal, refuse_duplicates
-from assay.rows.files.csv_shape import Body, Header, Shape, Trouble, blank, unclosed
+from assay.rows.files.csv_shape import Body, Header, Trouble, blank, unclosed
 from assay.rows.files.formats import no_rows
 from assay.rows.files.opened_file import Checked
 from assay.rows.files.text_blocks import BOM, Text, check_text
@@ -31,17 +31,17 @@ _LINE_SIZE = 2_000_000  # the engine's own limit; raised only for files with lon
 
 def check(text: Text, path: str) -> Checked:
     """Check the whole file, and say how the engine is to read it."""
-    shape = scan(text)
+    body = scan(text)
     return Checked(
-        scan=select(path, text.form.compression, shape),
-        rows=shape.rows,
-        notes=shape.notes,
-        first_line=shape.header.lines + 1,
-        delimiter=shape.header.delimiter,
+        scan=select(path, text.form.compression, body),
+        rows=body.rows - 1,
+        notes=(*body.header.notes, *text.notes),
+        first_line=body.header.lines + 1,
+        delimiter=body.header.delimiter,
     )
 
 
-def scan(text: Text) -> Shape:
+def scan(text: Text) -> Body:
     """Go through the whole file once and demand that every row has the header's fields."""
     blocks = iter(text)
     head = next(blocks, b"")
@@ -55,7 +55,8 @@ def scan(text: Text) -> Shape:
     body.feed(head)
     for block in blocks:
         body.feed(block)
-    return body.finish()
+    body.finish()
+    return body
 
 
 def _record_end(data: bytes) -> int:
@@ -81,13 +82,8 @@ def _header(head: bytes, end: int, text: Text) -> Header:
         raise unclosed(text.where, first.count(b"\n", 0, first.rfind(b'"')) + 1)
     bare = _QUOTED.sub(b"", first)
     if b"\r" in bare.removesuffix(b"\r\n"):
-        raise RowsError(
-            "file-unreadable",
-            "a line ends in a lone carriage return",
-            where=f"{text.where}, line 1",
-            known="lines end in LF, or all in CRLF",
-            fix="save the file with Unix or Windows line ends",
-        )
+        fix = "save the file with Unix or Windows line ends"
+        raise _unfit(text.where, "a line ends in a lone carriage return", fix, known="lines end in LF, or all in CRLF")
     delimiter, notes = _delimiter(bare, head[end:] if end else b"", text)
     names = _names(first.decode("utf-8"), delimiter, text.where)
     unnamed = [place for place, name in enumerate(names, start=1) if not name]
@@ -96,13 +92,8 @@ def _header(head: bytes, end: int, text: Text) -> Header:
     refuse_duplicates(names, f"{text.where}, line 1")
     broken = [name for name in names if "\n" in name or "\r" in name]
     if text.bom and broken:  # the engine loses its place there
-        raise RowsError(
-            "file-unreadable",
-            "a column name holds a line break, in a file with a byte order mark",
-            where=f"{text.where}, line 1",
-            found=listed(broken),
-            fix="rename the column, or save the file without the mark",
-        )
+        what = "a column name holds a line break, in a file with a byte order mark"
+        raise _unfit(text.where, what, "rename the column, or save the file without the mark", found=listed(broken))
     return Header(
         names=names, delimiter=delimiter, crlf=first.endswith(b"\r\n"), lines=first.count(b"\n") or 1, notes=notes
     )
@@ -119,14 +110,9 @@ def _delimiter(header: bytes, rest: bytes, text: Text) -> tuple[str, tuple[str, 
     row = _QUOTED.sub(b"", rest[: _record_end(rest) or len(rest)])
     fitting = [mark for mark, count in counts.items() if row.count(mark.encode()) == count] if len(counts) > 1 else []
     if len(fitting) > 1:
-        raise RowsError(
-            "file-unreadable",
-            "the delimiter cannot be told from the header",
-            where=f"{text.where}, line 1",
-            found=" and ".join(_NAMES[mark] for mark in fitting) + " split the first rows equally well",
-            known=" ".join(_NAMES.values()),
-            fix='state it: delimiter=","',
-        )
+        finding = " and ".join(_NAMES[mark] for mark in fitting) + " split the first rows equally well"
+        what, known = "the delimiter cannot be told from the header", " ".join(_NAMES.values())
+        raise _unfit(text.where, what, 'state it: delimiter=","', found=finding, known=known)
     mark = fitting[0] if fitting else max(counts, key=lambda m: counts[m])
     return mark, (f"delimiter {_NAMES[mark]} (detected)",)
 
@@ -135,25 +121,23 @@ def _names(header: str, delimiter: str, where: str) -> list[str]:
     try:
         rows = list(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
-        raise RowsError(
-            "file-unreadable",
-            "the header cannot be read",
-            where=f"{where}, line 1",
-            found=visible(error),
-            fix='put a name that holds a quote or the delimiter in quotes, its own quotes doubled: "a ""b"" c"',
-        ) from None
+        fix = 'put a name that holds a quote or the delimiter in quotes, its own quotes doubled: "a ""b"" c"'
+        raise _unfit(where, "the header cannot be read", fix, found=visible(error)) from None
     if len(rows[0]) > COLUMNS:
-        raise RowsError(
-            "file-unreadable",
+        what, fix = (
             f"the header has {counted(len(rows[0]), 'column')}",
-            where=f"{where}, line 1",
-            known=f"at most {COLUMNS:,}",
-            fix="give a table with one row an item and a few columns",
+            "give a table with one row an item and a few columns",
         )
+        raise _unfit(where, what, fix, known=f"at most {COLUMNS:,}")
     return rows[0]
 
 
-def select(path: str, compression: str | None, shape: Shape) -> Scan:
+def _unfit(where: str, what: str, fix: str, **lines: str) -> RowsError:
+    """The error for a header that cannot be read."""
+    return RowsError("file-unreadable", what, where=f"{where}, line 1", fix=fix, **lines)
+
+
+def select(path: str, compression: str | None, shape: Body) -> Scan:
     """The query that reads the file: every option stated, every column text."""
     names = shape.header.names
     strict = not (shape.header.crlf and shape.folded)

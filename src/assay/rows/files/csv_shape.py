@@ -63,19 +63,8 @@ class Header:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """What the scan found out about a CSV file that is fit to be parsed."""
-
-    header: Header
-    rows: int
-    folded: bool
-    longest: int
-    notes: tuple[str, ...]
-
-
 class Body:
-    """The running state of the scan: rows counted, quotes open or closed, faults gathered."""
+    """The running state of the scan: rows counted with the header, quotes open or closed, faults gathered."""
 
     def __init__(self, text: Text, header: Header) -> None:
         self.text, self.header, self.where = text, header, text.where
@@ -140,7 +129,7 @@ class Body:
         self._demand_quoting(block, line, data, at[was::2], at[1 - was :: 2])
         self._measure(data[:-1], at, was)
         self.inside = bool((was + len(at)) & 1)
-        if not was and b'"' not in (simple := self._unquoted(kept)):
+        if not was and b'"' not in (simple := kept.replace(b'""', b"")):
             return simple  # no quoted field holds a delimiter or a line break
         marks = np.frombuffer(kept, np.uint8)
         quotes = marks == _QUOTE
@@ -176,14 +165,6 @@ class Body:
         self.longest = max(self.longest, self.length + len(block))
         self.length = 0
         return rows
-
-    def _unquoted(self, kept: bytes) -> bytes:
-        """The marks without empty pairs of quotes; quick when every row is quoted alike, as most writers do."""
-        pattern = kept[: kept.find(b"\n") + 1]
-        rows = kept.count(b"\n")
-        if pattern * rows == kept and pattern.replace(b'""', b"") == self.good:
-            return self.good * rows
-        return kept.replace(b'""', b"")
 
     def _demand_quoting(self, block: bytes, line: int, data: Bytes, opening: Places, closing: Places) -> None:
         """A quote opens a field, closes it, or is doubled inside; it stands nowhere else."""
@@ -254,8 +235,8 @@ class Body:
             self.troubles["blank"] = self.troubles["blank"].joined(self.held)
             self.held = Trouble()
 
-    def finish(self) -> Shape:
-        """Raise the fault that comes first, or tell what was found."""
+    def finish(self) -> None:
+        """Raise the fault that comes first."""
         if self.inside:
             raise unclosed(self.where, self.opened_at)
         if faults := [(trouble.first[0][0], kind) for kind, trouble in self.troubles.items() if trouble.count]:
@@ -265,10 +246,6 @@ class Body:
             raise self.text.too_long()
         if self.rows < 2:  # noqa: PLR2004  the header is a row too
             raise no_rows(self.where, "a header and no rows")
-        notes = self.header.notes
-        if not self.text.ends_in_newline:
-            notes += ("the file does not end with a newline: it may be cut short",)
-        return Shape(header=self.header, rows=self.rows - 1, folded=self.folded, longest=self.longest, notes=notes)
 
     def _fault(self, kind: str) -> RowsError:
         trouble = self.troubles[kind]

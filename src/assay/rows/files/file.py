@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 SMALL = 8 << 20
 """Files up to this size are counted by the engine at once; larger ones when their rows are used (`confirm`)."""
 
+_BEFORE_THE_END = {"too-many-rows", "expands-past-limit"}
+"""Errors of a file that is not read to its end, so that its digest is not looked at."""
 _NESTED = {"list", "array", "struct", "map", "union", "variant"}
 
 Kept = TypeVar("Kept")
@@ -80,14 +82,17 @@ def open_file(
 def prepared(files: Sequence[Listed], reading: Reading) -> list[Prepared]:
     """Files that are there and named after a format, each with the digest it is pinned to."""
     pins = pins_of(files, reading)
-    prepared_files: list[Prepared] = []
-    for entry in files:
-        before = regular_file(entry.path)
-        form, head, pin = named_format(entry.path), _head(entry.path), pins.get(entry.name)
-        prepared_files.append(
-            Prepared(listed=entry, form=form, head=head, reading=reading, pin=pin, stamp=stamp_of(before))
+    return [
+        Prepared(
+            listed=entry,
+            stamp=stamp_of(regular_file(entry.path)),
+            form=named_format(entry.path),
+            head=_head(entry.path),
+            reading=reading,
+            pin=pins.get(entry.name),
         )
-    return prepared_files
+        for entry in files
+    ]
 
 
 def with_engine(
@@ -124,16 +129,16 @@ def _head(path: str) -> bytes:
         raise unreadable(path, error) from None
 
 
-def pins_of(files: Sequence[Listed], reading: Reading) -> Mapping[str, str]:
+def pins_of(files: Sequence[Listed], reading: Reading, least: int = 1) -> Mapping[str, str]:
     """The digest of each file by name; one digest alone pins one file, several are pinned all or not at all."""
     pins = reading.sha256
     if pins is None:
         return {}
     if isinstance(pins, str):
-        if len(files) > 1:
+        if max(len(files), least) > 1:
             raise PlanError(
                 "option-unknown",
-                f"one digest cannot pin {counted(len(files), 'file')}",
+                f"one digest cannot pin {counted(max(len(files), least), 'file')}",
                 where="sha256",
                 fix="give a digest for each, by name, as a Record holds them under digests.files",
             )
@@ -185,25 +190,20 @@ class Prepared:
         self, connection: duckdb.DuckDBPyConnection, *, progress: Progress | None = None, view: str = VIEW
     ) -> OpenedFile:
         """Check the file in its format and hand it to the engine."""
+        hashing = Hashing(self.known_as, wanted=self.reading.digest)
         try:
             confirm_magic(self.known_as, self.form, self.head)
-            opened = self._opened(connection, progress, view)
-        except (RowsError, EngineError) as error:
-            if error.code not in {"too-many-rows", "expands-past-limit"}:
+            opened = self._checked(connection, progress, view, hashing)
+        except BaseException as error:
+            hashing.stop()
+            if isinstance(error, (RowsError, EngineError)) and error.code not in _BEFORE_THE_END:
                 demand_digest(self.known_as, self.pin, digest_of(self.known_as) if self.pin else "")
             raise
+        weakref.finalize(opened, hashing.stop)
         if self.pin is not None:
             demand_digest(self.known_as, self.pin, opened.sha256)
         demand_unchanged(opened)
         return opened
-
-    def _opened(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, view: str) -> OpenedFile:
-        hashing = Hashing(self.known_as, wanted=self.reading.digest)
-        try:
-            return self._checked(connection, progress, view, hashing)
-        except BaseException:
-            hashing.stop()
-            raise
 
     def _checked(
         self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, view: str, hashing: Hashing
@@ -218,7 +218,7 @@ class Prepared:
             relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
         types = zip(relation.columns, relation.types, strict=True)
         nested = {name: self._nested(name, str(kind)) for name, kind in types if kind.id in _NESTED}
-        opened = OpenedFile(
+        return OpenedFile(
             connection=connection,
             path=self.known_as,
             format=self.form.name,
@@ -238,8 +238,6 @@ class Prepared:
             delimiter=checked_file.delimiter,
             progress=progress,
         )
-        weakref.finalize(opened, hashing.stop)
-        return opened
 
     @property
     def levels(self) -> Mapping[str, str | None]:

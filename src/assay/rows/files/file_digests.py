@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+from concurrent.futures import Future
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -48,34 +49,27 @@ class Hashing:
     """A digest on its way; whoever needs it waits for it, or takes it himself if nobody has begun."""
 
     def __init__(self, path: str, *, wanted: bool = True) -> None:
-        self._path = path
-        self._stop, self._done, self._taken = threading.Event(), threading.Event(), threading.Lock()
-        self._digest = ""
-        self._error: Exception | None = None
+        self._path, self._stop, self._taken = path, threading.Event(), threading.Lock()
+        self._digest: Future[str] = Future()
         if wanted:
             _hash_meanwhile(self)
         else:
             self._taken.acquire()
-            self._done.set()
+            self._digest.set_result("")
 
     def run(self) -> None:
         """Take the digest, unless somebody does already."""
         if not self._taken.acquire(blocking=False):
             return
         try:
-            self._digest = digest_of(self._path, self._stop)
+            self._digest.set_result(digest_of(self._path, self._stop))
         except Exception as error:  # noqa: BLE001  told to whoever asks for the digest
-            self._error = error
-        finally:
-            self._done.set()
+            self._digest.set_exception(error)
 
     def result(self) -> str:
         """The digest, when it is there."""
         self.run()
-        self._done.wait()
-        if self._error is not None:
-            raise self._error
-        return self._digest
+        return self._digest.result()
 
     def stop(self) -> None:
         """Nobody will ask any more."""

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import counted, listed, nearest, quoted, visible
-from assay.rows.files.formats import regular_file
+from assay.rows.files.formats import no_file, regular_file
 
 MOST = 100_000
 """More files than this are not a table in parts but a mistaken pattern."""
@@ -56,21 +56,17 @@ def list_files(data: Paths) -> list[Listed]:
     """Every file that is meant, in the order of their names; a path that exists is taken literally."""
     each = [os.fsdecode(one) for one in _each(data)]
     if not each:
-        raise PlanError("no-file", "no file is named", where="data", fix="name a file, a folder or a pattern")
+        raise no_file("data", "no file is named", "name a file, a folder or a pattern")
     alone = [path for path in each if not os.path.isdir(path) and not _is_pattern(path)]  # noqa: PTH112
     root = _shared_folder(alone) if len(each) > 1 else ""
     files: list[Listed] = []
     for path in each:
         if not path:
-            raise PlanError("no-file", "a path is empty", where="data", fix="name a file, a folder or a pattern")
+            raise no_file("data", "a path is empty", "name a file, a folder or a pattern")
         if "://" in path and not os.path.lexists(path):
-            raise PlanError(
-                "no-file",
-                "addresses of the web and of stores are not read",
-                where=visible(path),
-                known="files, folders, patterns, and postgresql://USER@HOST/DB",
-                fix="fetch the file first (curl, aws s3 cp, gsutil cp), then give its path",
-            )
+            fix = "fetch the file first (curl, aws s3 cp, gsutil cp), then give its path"
+            known = "files, folders, patterns, and postgresql://USER@HOST/DB"
+            raise no_file(path, "addresses of the web and of stores are not read", fix, known=known)
         if os.path.isdir(path):  # noqa: PTH112
             files += _named(_walked(path), path)
         elif _is_pattern(path):
@@ -139,31 +135,17 @@ def _levels(name: str, path: str) -> dict[str, str | None]:
         try:
             key, value = unquote(key, errors="strict"), unquote(value, errors="strict")
         except UnicodeDecodeError:
-            raise RowsError(
-                "encoding",
-                "the name of a folder is not UTF-8",
-                where=visible(path),
-                found=quoted(folder),
-                fix="rename the folder",
-            ) from None
+            raise _unfit_folder("encoding", "the name of a folder is not UTF-8", path, folder) from None
         if "\0" in key + value:
-            raise RowsError(
-                "control-character",
-                "the name of a folder holds a NUL",
-                where=visible(path),
-                found=quoted(folder),
-                fix="rename the folder",
-            )
+            raise _unfit_folder("control-character", "the name of a folder holds a NUL", path, folder)
         if key in levels:
-            raise RowsError(
-                "duplicate-column",
-                f"two folders give the column {quoted(key)}",
-                where=visible(path),
-                found=quoted(name),
-                fix="rename one of the folders",
-            )
+            raise _unfit_folder("duplicate-column", f"two folders give the column {quoted(key)}", path, name)
         levels[key] = None if value == NOTHING else value
     return levels
+
+
+def _unfit_folder(code: str, what: str, path: str, name: str) -> RowsError:
+    return RowsError(code, what, where=visible(path), found=quoted(name), fix="rename the folder")
 
 
 def _walked(folder: str) -> list[str]:
@@ -178,20 +160,17 @@ def _walked(folder: str) -> list[str]:
                 continue
             if entry.is_dir():
                 if entry.is_symlink():
-                    raise _linked(entry.path)
+                    what = "a link in the folder leads to another folder, which is not followed"
+                    there = f"a link to {quoted(os.path.realpath(entry.path))}"
+                    raise no_file(entry.path, what, "name that folder too, or take the link away", found=there)
                 open_.append(entry.path)
             else:
                 paths.append(entry.path)
         if len(paths) > MOST:
             raise _too_many(folder)
     if not paths:
-        raise PlanError(
-            "no-file",
-            "the folder holds no files",
-            where=visible(folder),
-            known="names that begin with a point or an underscore are passed over",
-            fix="name a folder with files in it",
-        )
+        known = "names that begin with a point or an underscore are passed over"
+        raise no_file(folder, "the folder holds no files", "name a folder with files in it", known=known)
     return paths
 
 
@@ -200,13 +179,8 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError as error:
-        raise PlanError(
-            "no-file",
-            "the folder cannot be read",
-            where=visible(folder),
-            found=visible(error.strerror),
-            fix="check its permissions",
-        ) from None
+        reason = visible(error.strerror)
+        raise no_file(folder, "the folder cannot be read", "check its permissions", found=reason) from None
 
 
 def _refuse_managed(name: str, folder: str) -> None:
@@ -227,16 +201,6 @@ def _refuse_managed(name: str, folder: str) -> None:
             found=quoted(name),
             fix="wait until the writer is done, or let it write again",
         )
-
-
-def _linked(path: str) -> PlanError:
-    return PlanError(
-        "no-file",
-        "a link in the folder leads to another folder, which is not followed",
-        where=visible(path),
-        found=f"a link to {quoted(os.path.realpath(path))}",
-        fix="name that folder too, or take the link away",
-    )
 
 
 def _matched(pattern: str) -> list[Listed]:
@@ -287,21 +251,14 @@ def _inside(folder: str) -> list[os.DirEntry[str]]:
 def _no_match(pattern: str, root: str, step: str) -> PlanError:
     beside = [entry.name for entry in _inside(root)]
     close = nearest(step, beside)
-    return PlanError(
-        "no-file",
-        "no file fits the pattern",
-        where=visible(pattern),
-        known=f"{quoted(root or '.')} holds {listed(beside)}" if beside else f"there is no folder {quoted(root)}",
-        fix=f"did you mean {quoted(os.path.join(root, close))}?" if close else "correct the pattern",  # noqa: PTH118
-    )
+    known = f"{quoted(root or '.')} holds {listed(beside)}" if beside else f"there is no folder {quoted(root)}"
+    fix = f"did you mean {quoted(os.path.join(root, close))}?" if close else "correct the pattern"  # noqa: PTH118
+    return no_file(pattern, "no file fits the pattern", fix, known=known)
 
 
 def _too_many(path: str) -> PlanError:
-    return PlanError(
-        "no-file",
-        f"more than {MOST:,} files are meant",
-        where=visible(path),
-        fix="name fewer files, or put them together into larger ones",
+    return no_file(
+        path, f"more than {MOST:,} files are meant", "name fewer files, or put them together into larger ones"
     )
 
 

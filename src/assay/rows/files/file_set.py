@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from assay.core.errors import MissingColumn, RowsError
@@ -59,9 +58,9 @@ def open_table(
         rows += part.rows or 0
         if (most := file.reading.max_rows) is not None and rows > most:
             raise too_many(called, most)
-    treated = _agreed(parts, called)
+    types = _agreed(parts, called)
     with told_as_ours(called, "parquet" if any(part.format == "parquet" for part in parts) else parts[0].format):
-        connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS {_union(parts, treated)}")
+        connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS {_union(parts, types)}")
         whole = OpenedFile(
             connection=connection,
             path=called,
@@ -84,50 +83,41 @@ def onward(progress: Progress | None, before: int, total: int) -> Progress | Non
     return None if progress is None else lambda done, _: progress(min(before + done, total), total)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Treatment:
-    """Columns that need a hand before files can be put together: those whose texts are numbered, and unfit ones."""
-
-    text: frozenset[str] = frozenset()
-    unfit: frozenset[str] = frozenset()
-    types: Mapping[str, str] | None = None
-
-    def of(self, part: OpenedFile) -> str:
-        """What replaces such columns in one file."""
-        types = self.types or {}
-        instead = {
-            **{name: f"CAST({quote_identifier(name)} AS VARCHAR)" for name in self.text},
-            **{name: f"CAST(NULL AS {kind})" for name, kind in types.items() if name in part.empty},
-            **dict.fromkeys(self.unfit, "CAST(NULL AS VARCHAR)"),
-        }
-        instead = {name: sql for name, sql in instead.items() if name not in part.levels}
-        stated = ", ".join(f"{sql} AS {quote_identifier(name)}" for name, sql in sorted(instead.items()))
-        return f" REPLACE ({stated})" if stated else ""
+def _replaced(part: OpenedFile, types: Mapping[str, str]) -> str:
+    """What stands in one file for columns of another type than they have in the table; "" is that of unfit ones."""
+    stated = ", ".join(
+        f"CAST({quote_identifier(name) if kind else 'NULL'} AS {kind or 'VARCHAR'}) AS {quote_identifier(name)}"
+        for name, kind in sorted(types.items())
+        if kind != part.columns[name] and name not in part.levels
+    )
+    return f" REPLACE ({stated})" if stated else ""
 
 
-def _union(parts: Sequence[OpenedFile], treated: _Treatment) -> str:
+def _union(parts: Sequence[OpenedFile], types: Mapping[str, str]) -> str:
     """One query over all files; those that are read alike by a single scan, for a thousand scans are slow to plan."""
     alike: dict[tuple[object, ...], list[OpenedFile]] = {}
     for part in parts:
         scan = part.scan
-        key = (scan.head, scan.tail, scan.path is None, tuple(part.levels.items()), treated.of(part)) if scan else ()
+        key = (
+            (scan.head, scan.tail, scan.path is None, tuple(part.levels.items()), _replaced(part, types))
+            if scan
+            else ()
+        )
         alike.setdefault(key, []).append(part)
     queries: list[str] = []
     for same in alike.values():
         scan = same[0].scan
         if scan is not None:
             paths = [part.scan.path for part in same if part.scan is not None and part.scan.path is not None]
-            queries.append(with_levels(scan.over(paths), same[0].levels, treated.of(same[0])))
+            queries.append(with_levels(scan.over(paths), same[0].levels, _replaced(same[0], types)))
     return " UNION ALL BY NAME ".join(queries)
 
 
-def _agreed(parts: Sequence[OpenedFile], called: str) -> _Treatment:
-    """Demand the same columns of the same types in every file; the engine itself would convert in silence."""
+def _agreed(parts: Sequence[OpenedFile], called: str) -> dict[str, str]:
+    """The types of the columns, which must be the same in every file; the engine itself would convert in silence."""
     first = parts[0]
     for other in parts[1:]:
         _same_columns(first, other, called)
-    text: set[str] = set()
-    unfit: set[str] = set()
     types: dict[str, str] = {}
     for column in first.columns:
         typed = [part for part in parts if column not in part.empty]
@@ -135,12 +125,10 @@ def _agreed(parts: Sequence[OpenedFile], called: str) -> _Treatment:
         if len(kinds) > 1:
             if not any((fault := part.faults.get(column)) and fault() for part in typed):
                 raise _types_differ(column, typed, called)
-            unfit.add(column)  # whoever asks for it is told what is wrong with it
+            types[column] = ""  # whoever asks for it is told what is wrong with it
         elif typed:
-            if any(part.columns[column].startswith("ENUM(") for part in typed):
-                text.add(column)
             types[column] = kinds.pop()
-    return _Treatment(text=frozenset(text), unfit=frozenset(unfit), types=types)
+    return types
 
 
 def _kind(type_: str) -> str:

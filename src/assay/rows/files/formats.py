@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from assay.core.declared_types import check_fields
-from assay.core.errors import PlanError, RowsError
+from assay.core.errors import EngineError, PlanError, RowsError
 from assay.core.text import counted, listed, nearest, quoted, visible
+from assay.rows.limits import unfit_option
 
 FORMATS = {
     ".csv": "csv",
@@ -164,13 +165,7 @@ class Format:
 
 
 def _option(name: str, value: object, known: str) -> PlanError:
-    return PlanError(
-        "option-unknown",
-        f"{name} cannot be {quoted(value)}",
-        found=quoted(value),
-        known=known,
-        fix=f"state {name} anew",
-    )
+    return unfit_option(name, value, known, f"state {name} anew")
 
 
 def regular_file(path: str) -> os.stat_result:
@@ -180,40 +175,28 @@ def regular_file(path: str) -> os.stat_result:
     except (OSError, ValueError) as error:
         raise _absent(path, error) from None
     if stat.S_ISDIR(facts.st_mode):
-        raise PlanError(
-            "no-file",
-            "the path is a folder, not a file",
-            where=visible(path),
-            known=f"it holds {listed(_neighbours(path))}",
-            fix="name one file in it",
-        )
+        known = f"it holds {listed(_neighbours(path))}"
+        raise no_file(path, "the path is a folder, not a file", "name one file in it", known=known)
     if not stat.S_ISREG(facts.st_mode):
-        raise PlanError(
-            "no-file",
-            "the path is not a regular file",
-            where=visible(path),
-            found="a device, pipe or socket",
-            fix="write the rows to a file first",
-        )
+        fix = "write the rows to a file first"
+        raise no_file(path, "the path is not a regular file", fix, found="a device, pipe or socket")
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:
-        raise PlanError(
-            "no-file", "the name of the file is not UTF-8", where=visible(path), fix="rename the file"
-        ) from None
+        raise no_file(path, "the name of the file is not UTF-8", "rename the file") from None
     return facts
+
+
+def no_file(path: object, what: str, fix: str, **lines: str) -> PlanError:
+    """The error for a path that names no file to be read."""
+    return PlanError("no-file", what, where=visible(path), fix=fix, **lines)
 
 
 def unreadable(path: str, error: Exception) -> PlanError:
     """The error of a file that is there but cannot be opened or read to its end."""
-    reason = getattr(error, "strerror", None) or str(error)
-    return PlanError(
-        "no-file",
-        "the file cannot be read",
-        where=visible(path),
-        found=visible(reason),
-        fix="check its permissions, and that it is complete on this machine",
-    )
+    reason = visible(getattr(error, "strerror", None) or str(error))
+    fix = "check its permissions, and that it is complete on this machine"
+    return no_file(path, "the file cannot be read", fix, found=reason)
 
 
 def _absent(path: str, error: Exception) -> PlanError:
@@ -222,13 +205,9 @@ def _absent(path: str, error: Exception) -> PlanError:
     folder, name = os.path.split(path)
     others = _neighbours(folder or ".")
     close = nearest(name, others)
-    return PlanError(
-        "no-file",
-        "there is no such file",
-        where=visible(path),
-        known=f"the folder holds {listed(others)}" if others else "the folder is empty, missing or not readable",
-        fix=f"did you mean {quoted(str(Path(folder) / close))}?" if close else "correct the path",
-    )
+    known = f"the folder holds {listed(others)}" if others else "the folder is empty, missing or not readable"
+    fix = f"did you mean {quoted(str(Path(folder) / close))}?" if close else "correct the path"
+    return no_file(path, "there is no such file", fix, known=known)
 
 
 def _neighbours(folder: str) -> list[str]:
@@ -289,13 +268,22 @@ def confirm_magic(path: str, form: Format, head: bytes) -> None:
         )
     if promised in {"csv", "jsonl"}:
         return
-    raise RowsError(
-        "file-truncated",
-        f"this is not a complete {promised} file",
-        where=visible(path),
-        found=f"it does not begin with the mark of {promised}",
-        fix="copy or write the file again",
-    )
+    what, finding = f"this is not a complete {promised} file", f"it does not begin with the mark of {promised}"
+    raise damaged(visible(path), what, finding, code="file-truncated")
+
+
+def damaged(
+    where: str, what: str, finding: str, *, code: str = "file-unreadable", fix: str = "copy or write the file again"
+) -> RowsError:
+    """The error for a file that is not whole, or not what its format asks for."""
+    return RowsError(code, what, where=where, found=finding, fix=fix)
+
+
+def misread(
+    where: str, what: str, read: int, there: int, fix: str = "report this with the file's digest"
+) -> EngineError:
+    """The error for an engine that reads another number of rows than there are."""
+    return EngineError("engine-failed", what, where=where, found=f"{read:,} read, {there:,} there", fix=fix)
 
 
 def no_rows(where: str, content: str) -> RowsError:

@@ -16,7 +16,7 @@ from assay.core.errors import EngineError, RowsError
 from assay.core.text import counted, quoted, visible
 from assay.rows.engines.duckdb_engine import Scan, quote_identifier, quote_literal, refuse_duplicates, told_as_ours
 from assay.rows.files.csv_shape import Trouble, blank
-from assay.rows.files.formats import Fault, no_rows, too_many
+from assay.rows.files.formats import Fault, misread, no_rows, too_many
 from assay.rows.files.opened_file import Checked
 from assay.rows.files.text_blocks import Text, check_text
 
@@ -45,7 +45,7 @@ _ODD = r"[:,\[]\s*-?(?i:nan|inf)|,\s*[}\]]|[:,\[]\s*-?\d{19}|[eE]\+?\d{3}"
 
 def describe(text: Text, path: str, connection: duckdb.DuckDBPyConnection) -> Checked:
     """Check the bytes, then the lines, then the kinds of values of each key."""
-    rows, longest, notes = _scan(text)
+    rows, longest = _scan(text)
     options = {
         "format": "'newline_delimited'",
         "ignore_errors": "false",
@@ -56,10 +56,8 @@ def describe(text: Text, path: str, connection: duckdb.DuckDBPyConnection) -> Ch
     stated = ", ".join(f"{name} = {value}" for name, value in options.items())
     objects = f"read_json_objects({quote_literal(path)}, {stated})"
     keys, odd = _keys(text, objects, connection, rows)
-    unnamed = "" in keys
     names = [key for key in keys if key]
-    if unnamed:
-        notes += ("a key without a name is left out",)
+    unnamed = () if len(names) == len(keys) else ("a key without a name is left out",)
     refuse_duplicates(names, text.where)
     columns = _Columns(text=text, objects=objects, connection=connection, names=names, odd=odd)
     kinds, faults, empty = columns.kinds_and_faults()
@@ -76,10 +74,10 @@ def describe(text: Text, path: str, connection: duckdb.DuckDBPyConnection) -> Ch
     except EngineError:
         raise_if_not_strict(text)
         raise
-    return Checked(scan=scan, rows=rows, empty=empty, faults=faults, notes=notes)
+    return Checked(scan=scan, rows=rows, empty=empty, faults=faults, notes=(*text.notes, *unnamed))
 
 
-def _scan(text: Text) -> tuple[int, int, tuple[str, ...]]:
+def _scan(text: Text) -> tuple[int, int]:
     rows, line, offset, longest = 0, 1, 0, 0
     blank_lines, wrong = Trouble(), Trouble()
     for block in text:
@@ -113,8 +111,7 @@ def _scan(text: Text) -> tuple[int, int, tuple[str, ...]]:
         raise blank(wrong, text.where)
     if not rows:
         raise no_rows(text.where, "nothing" if not offset else "blank lines")
-    cut = () if text.ends_in_newline else ("the file does not end with a newline: it may be cut short",)
-    return rows, longest, cut
+    return rows, longest
 
 
 def _keys(text: Text, objects: str, connection: duckdb.DuckDBPyConnection, rows: int) -> tuple[list[str], bool]:
@@ -132,13 +129,7 @@ def _keys(text: Text, objects: str, connection: duckdb.DuckDBPyConnection, rows:
     if not plain or read != rows:
         raise_if_not_strict(text)
     if read != rows:
-        raise EngineError(
-            "engine-failed",
-            "the engine read another number of lines than the file has",
-            where=text.where,
-            found=f"{read:,} read, {rows:,} there",
-            fix="report this with the file's digest",
-        )
+        raise misread(text.where, "the engine read another number of lines than the file has", read, rows)
     known = list(first[0][0] or ())
     known += sorted({key for keys, _, _ in groups for key in keys or ()} - set(known))
     if len(known) > _KEYS or _CONTROL.search("".join(known)):

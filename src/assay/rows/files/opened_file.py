@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from assay.core.errors import EngineError, RowsError, missing_column
+from assay.core.errors import EngineError, RowsError, missing_column, not_numbers
 from assay.core.text import counted, quoted, visible
 from assay.rows.engines.duckdb_engine import (
     Scan,
@@ -23,7 +23,7 @@ from assay.rows.engines.duckdb_engine import (
     told_as_ours,
     watched,
 )
-from assay.rows.files.formats import Fault, Progress, too_many, unreadable
+from assay.rows.files.formats import Fault, Progress, damaged, misread, too_many, unreadable
 from assay.rows.row_positions import Index, Row, Unplaced, places
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class OpenedFile:
         with translated(self), watched(self.connection, self.progress, self.bytes):
             return dict((self.connection.sql(query) if isinstance(query, str) else query).fetchnumpy())
 
-    def batches(self, query: duckdb.DuckDBPyRelation) -> Generator[tuple[Any, ...]]:
+    def batches(self, query: str) -> Generator[tuple[Any, ...]]:
         """The answer to a query of numbers without gaps, as numpy arrays by column, some rows at a time.
 
         Whoever leaves it before the end must close it, for nothing else can be asked meanwhile.
@@ -159,7 +159,7 @@ class OpenedFile:
         from assay.rows.engines.arrow_batches import batches
 
         with translated(self):
-            yield from batches(query)
+            yield from batches(self.connection, query)
 
     def close(self) -> None:
         """Let go of the file, and of whatever was spilled for it."""
@@ -191,22 +191,11 @@ class OpenedFile:
             return
         for part in self.parts:
             part.confirm(part.fetch(f"SELECT count(*) FROM {quote_identifier(part.view)}")[0][0])  # noqa: S608
-        numbers = f"{rows:,} read, {self.rows:,} there"
         if _form(self) in {"parquet", "arrow"}:
-            raise RowsError(
-                "file-unreadable",
-                "the file does not hold the rows its footer counts",
-                where=visible(self.path),
-                found=numbers,
-                fix="write the file again",
-            )
-        raise EngineError(
-            "engine-failed",
-            "the engine read another number of rows than the file has",
-            where=visible(self.path),
-            found=numbers,
-            fix="report this with the file's digest",
-        )
+            what, finding = "the file does not hold the rows its footer counts", f"{rows:,} read, {self.rows:,} there"
+            raise damaged(visible(self.path), what, finding, fix="write the file again")
+        what = "the engine read another number of rows than the file has"
+        raise misread(visible(self.path), what, rows, self.rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,7 +259,7 @@ def stamp_of(facts: os.stat_result) -> Stamp:
 def check_scalar(opened: OpenedFile, column: str) -> None:
     """Demand that a column is there and holds one value of one kind a row."""
     if column not in opened.columns:
-        raise missing_column(column, opened.known or opened.columns, visible(opened.path))
+        raise missing_column(column, opened.known or opened.columns, opened.shown)
     if (fault := opened.faults.get(column)) and (error := fault()):
         raise error
 
@@ -367,10 +356,9 @@ def _demand_numbers(opened: OpenedFile, column: str, wrong: str, known: str) -> 
 
 def _not_numeric(opened: OpenedFile, column: str, finding: str, known: str, count: int | None = None) -> RowsError:
     some = f"{counted(count, 'value')} of column {quoted(column)} cannot be read as a number" if count else None
-    return RowsError(
-        "column-not-numeric",
+    return not_numbers(
+        f"{visible(opened.path)}, column {quoted(column)}",
         some or f"column {quoted(column)} must hold numbers",
-        where=f"{visible(opened.path)}, column {quoted(column)}",
         found=finding,
         known=known,
         fix='correct the values; if the file writes 0,95 state decimal=","; leave a field empty for a missing value',

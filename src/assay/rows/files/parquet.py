@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from assay.core.errors import AssayError, RowsError, missing_extra
 from assay.core.text import visible
 from assay.rows.engines.duckdb_engine import Scan, quote_identifier, quote_literal, refuse_duplicates, told_as_ours
-from assay.rows.files.formats import Reading, no_rows, too_many, unreadable
+from assay.rows.files.formats import Reading, damaged, no_rows, too_many, unreadable
 from assay.rows.files.opened_file import Checked
 from assay.rows.files.text_blocks import optional
 
@@ -26,13 +26,8 @@ _PARQUET, _ARROW, _END_OF_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff\x00\x0
 
 
 def _truncated(where: str, what: str, finding: str) -> RowsError:
-    return RowsError(
-        "file-truncated",
-        f"this is not a complete {what} file",
-        where=where,
-        found=finding,
-        fix="copy or write the file again; writers put the end there last, when all rows are in",
-    )
+    fix = "copy or write the file again; writers put the end there last, when all rows are in"
+    return damaged(where, f"this is not a complete {what} file", finding, code="file-truncated", fix=fix)
 
 
 def _tail(path: str, size: int) -> bytes:
@@ -63,13 +58,8 @@ def parquet(path: str, known_as: str, connection: duckdb.DuckDBPyConnection, rea
     if rows == 0:
         raise no_rows(where, "a footer that counts 0 rows")
     if inside != rows:
-        raise RowsError(
-            "file-unreadable",
-            "the footer of the file contradicts itself",
-            where=where,
-            found=f"{rows:,} rows in all, {inside:,} in its row groups",
-            fix="write the file again",
-        )
+        finding = f"{rows:,} rows in all, {inside:,} in its row groups"
+        raise damaged(where, "the footer of the file contradicts itself", finding, fix="write the file again")
     refuse_duplicates(_top_level(schema), where)
     scan = Scan(head="SELECT * FROM read_parquet(", path=path, tail=", hive_partitioning = false)")
     return Checked(scan=scan, rows=rows)
@@ -140,13 +130,7 @@ def _foreign(where: str) -> Iterator[None]:
         cut = any(word in message.lower() for word in ("expected to read", "expected to be able", "truncated", "eof"))
         if cut:
             raise _truncated(where, "Arrow", message) from error
-        raise RowsError(
-            "file-unreadable",
-            "the file is damaged: arrow data cannot be read",
-            where=where,
-            found=message,
-            fix="copy or write the file again",
-        ) from error
+        raise damaged(where, "the file is damaged: arrow data cannot be read", message) from error
 
 
 def _with_pyarrow(

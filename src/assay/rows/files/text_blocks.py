@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from assay.core.errors import RowsError, missing_extra
 from assay.core.text import visible
-from assay.rows.files.formats import Format, Progress, Reading, confirm_magic, unreadable
+from assay.rows.files.formats import Format, Progress, Reading, confirm_magic, damaged, unreadable
 
 BLOCK = 1 << 20
 """Bytes worked on at a time: small enough for a processor's cache."""
@@ -57,6 +57,11 @@ class Text:
             self.ends_in_newline = False
             yield self._begin(last) if first else last
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of a file that was read to its end."""
+        return () if self.ends_in_newline else ("the file does not end with a newline: it may be cut short",)
+
     def _begin(self, block: bytes) -> bytes:
         if block.startswith(_UTF16):
             raise RowsError(
@@ -96,7 +101,10 @@ class Text:
             if self.form.compression is None or getattr(error, "errno", None):  # the system's own errors have a number
                 raise unreadable(self.path, error) from None
             cut = isinstance(error, EOFError) or "Truncated" in str(error)
-            raise self._cut() if cut else self._damaged(str(error)) from None
+            if not cut:
+                raise damaged(self.where, "the compressed file is damaged", visible(error)) from None
+            what = "the compressed file ends before it is complete"
+            raise damaged(self.where, what, "its end mark is missing", code="file-truncated") from None
 
     def _demand_within(self, total: int, size: int) -> None:
         most = min(self.reading.max_bytes, max(FREE, self.reading.max_ratio * size))
@@ -118,24 +126,6 @@ class Text:
         if (arrow := optional("pyarrow")) is None:
             raise missing_extra("arrow", "a .zst file needs pyarrow to be read", where=self.where)
         return arrow.CompressedInputStream(arrow.PythonFile(stored, mode="r"), "zstd")
-
-    def _cut(self) -> RowsError:
-        return RowsError(
-            "file-truncated",
-            "the compressed file ends before it is complete",
-            where=self.where,
-            found="its end mark is missing",
-            fix="copy or write the file again",
-        )
-
-    def _damaged(self, reason: str) -> RowsError:
-        return RowsError(
-            "file-unreadable",
-            "the compressed file is damaged",
-            where=self.where,
-            found=visible(reason),
-            fix="copy or write the file again",
-        )
 
 
 def optional(name: str) -> ModuleType | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from assay.core.errors import AssayError, RowsError
+from assay.core.errors import AssayError, not_numbers
 from assay.core.text import listed, quoted
 from assay.rows.columns import Coded, all_text, as_array, coded
 from assay.rows.engines.duckdb_engine import engine_failure, quote_identifier, refuse_duplicates, told_as_ours
@@ -103,13 +103,8 @@ def _from_frame(data: object, uses: Mapping[str, Use], called: str) -> _Held:
         columns = {name: eager.get_column(alias).to_native() for name, alias in plain.items()}
         return _from_mapping(columns, uses, ordered=ordered)
     for name, use in uses.items():
-        if use == "number" and not eager.get_column(plain[name]).dtype.is_numeric():
-            raise RowsError(
-                "column-not-numeric",
-                f"column {quoted(name)} is {eager.get_column(plain[name]).dtype}, not numbers",
-                where=called,
-                fix="name a column of numbers",
-            )
+        if use == "number" and not (dtype := eager.get_column(plain[name]).dtype).is_numeric():
+            raise not_numbers(called, f"column {quoted(name)} is {dtype}, not numbers", "name a column of numbers")
     native = eager.to_native()
     return _Held(data=ArrowStream(native) if kind.is_polars() else native, columns=plain, ordered=ordered)
 

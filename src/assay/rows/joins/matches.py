@@ -1,27 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which column of two tables is meant, and which of their rows match."""
+"""The join of tables by id, and the diagnosis of rows that do not match, as one SQL text for DuckDB and Spark.
+
+Every table is a subquery that gives its ids as `assay_k0`, `assay_k1`, ... and the number 1 as `assay_here`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from assay.core.errors import MissingColumn, RowsError, missing_column
 from assay.core.text import listed, quoted
 from assay.rows.engines.duckdb_engine import case_blind
-from assay.rows.joins.join_sql import (
-    JoinTable,
-    count_joined,
-    count_missing_ids,
-    find_duplicate_ids,
-    find_lone_ids,
-    is_crowded,
-)
 from assay.rows.joins.mismatch_errors import (
     SHOWN,
+    Id,
     Join,
     Lone,
+    SomeIds,
     Unmatched,
     duplicate_ids,
     ids_differ,
@@ -32,6 +29,138 @@ from assay.rows.joins.mismatch_errors import (
 if TYPE_CHECKING:
     from assay.rows.databases.selection import Use
     from assay.rows.source import Roles
+
+KEY: Final = "assay_k"
+HERE: Final = "assay_here"
+SMALL: Final = 10_000
+"""Rows of a table whose ids are joined without a look for many rows of one id."""
+BUCKETS: Final = 1 << 12
+"""Groups of ids, by a hash, in which rows are counted for that look."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinTable:
+    """A table of an engine with its ids, as the join sees it."""
+
+    view: str
+    """Its name in SQL."""
+    ids: tuple[str, ...]
+    """The columns that make an id, as SQL names them."""
+    kinds: tuple[str, ...]
+    """The kind of values in each of them."""
+    called: str
+    fetch: Callable[[str], list[tuple[Any, ...]]]
+    """Runs a query that has a small answer."""
+    dialect: str
+    rows: int | None = None
+    """The number of rows, if it is known."""
+    places: Callable[[Id | None], list[int]] = lambda _: []
+    """The first rows that have an id, or that have none; empty where rows have no order."""
+
+    @property
+    def keys(self) -> int:
+        """The number of columns that make an id."""
+        return len(self.ids)
+
+    @property
+    def source(self) -> str:
+        """The subquery, in parentheses, that gives the table its ids."""
+        texts = (
+            f"CAST({sql} AS STRING)" if kind == "text" else sql for sql, kind in zip(self.ids, self.kinds, strict=True)
+        )
+        named = ", ".join(f"{sql} AS {KEY}{place}" for place, sql in enumerate(texts))
+        return f"(SELECT *, {named}, 1 AS {HERE} FROM {self.view})"  # noqa: S608  quoted
+
+    def size(self) -> int:
+        """The number of rows."""
+        return _number(self, f"FROM {self.view}") if self.rows is None else self.rows
+
+    @property
+    def columns(self) -> str:
+        """The columns of the id, unqualified."""
+        return ", ".join(f"{KEY}{place}" for place in range(self.keys))
+
+
+def full_join(tables: Sequence[JoinTable], columns: Sequence[str], *, how: str = "FULL") -> str:
+    """The join of all tables with the first, which are called t0, t1, ... in `columns`."""
+    joins = " ".join(f"{how} JOIN {table.source} AS t{i} ON {_same(table, i)}" for i, table in enumerate(tables) if i)
+    return f"SELECT {', '.join(columns)} FROM {tables[0].source} AS t0 {joins}"  # noqa: S608
+
+
+def count_joined(tables: Sequence[JoinTable]) -> list[int]:
+    """The number of joined rows, and of those that have a row of each table."""
+    counts = ["count(*)", *(f"count(t{i}.{HERE})" for i in range(len(tables)))]
+    return [int(number) for number in tables[0].fetch(full_join(tables, counts))[0]]
+
+
+def is_crowded(table: JoinTable) -> bool:
+    """Whether some id may stand in so many rows that a join would multiply them without end."""
+    size = table.size()
+    if size <= SMALL:
+        return False
+    groups = f"SELECT count(*) AS n FROM {table.source} AS t0 GROUP BY hash({table.columns}) % {BUCKETS}"  # noqa: S608
+    [[most]] = table.fetch(f"SELECT max(n) FROM ({groups}) AS buckets")  # noqa: S608
+    return int(most) > 100 + 2 * size // BUCKETS
+
+
+def count_missing_ids(table: JoinTable) -> int:
+    """The number of rows without an id."""
+    return _number(table, f"FROM {table.source} AS t0 WHERE {_missing(table)}")
+
+
+def find_duplicate_ids(table: JoinTable, most: int) -> tuple[SomeIds, int]:
+    """The ids that stand in several rows, and the number of these rows."""
+    groups = f"FROM {table.source} AS t0 WHERE NOT ({_missing(table)}) GROUP BY {table.columns} HAVING count(*) > 1"
+    [[ids, rows]] = table.fetch(
+        f"SELECT count(*), coalesce(sum(n), 0) FROM (SELECT count(*) AS n {groups}) AS doubled"  # noqa: S608
+    )
+    return _some_ids(table, int(ids), groups, table.columns, most), int(rows)
+
+
+def first_ids(table: JoinTable, most: int) -> SomeIds:
+    """The ids of a table."""
+    return _some_ids(table, table.size(), f"FROM {table.source} AS t0", table.columns, most)
+
+
+def find_lone_ids(table: JoinTable, other: JoinTable, most: int) -> SomeIds:
+    """The ids of a table that another one does not have."""
+    lone = f"FROM {table.source} AS t0 ANTI JOIN {other.source} AS t1 ON {_same(other, 1)}"
+    return _some_ids(table, _number(table, lone), lone, _of_first(table), most)
+
+
+def _some_ids(table: JoinTable, count: int, query: str, ids: str, most: int) -> SomeIds:
+    """The first ids that a query gives, with their rows."""
+    first = table.fetch(f"SELECT {ids} {query} ORDER BY {ids} LIMIT {most:d}") if count else []
+    return SomeIds(count=count, first={tuple(row): table.places(tuple(row)) for row in first})
+
+
+def find_differences(
+    first: JoinTable, other: JoinTable, differ: str, values: Sequence[str], most: int
+) -> tuple[int, list[tuple[Id, tuple[Any, ...]]]]:
+    """The number of matched rows where `differ` holds, and some of them: the id, and `values`."""
+    wrong = f"FROM {first.source} AS t0 JOIN {other.source} AS t1 ON {_same(other, 1)} WHERE {differ}"
+    count = _number(first, wrong)
+    if not count:
+        return 0, []
+    chosen = ", ".join([_of_first(first), *values])
+    rows = first.fetch(f"SELECT {chosen} {wrong} ORDER BY {_of_first(first)} LIMIT {most:d}")
+    return count, [(tuple(row[: first.keys]), tuple(row[first.keys :])) for row in rows]
+
+
+def _number(table: JoinTable, query: str) -> int:
+    return int(table.fetch(f"SELECT count(*) {query}")[0][0])
+
+
+def _same(table: JoinTable, place: int) -> str:
+    return " AND ".join(f"t0.{KEY}{i} = t{place}.{KEY}{i}" for i in range(table.keys))
+
+
+def _of_first(table: JoinTable) -> str:
+    return ", ".join(f"t0.{KEY}{i}" for i in range(table.keys))
+
+
+def _missing(table: JoinTable) -> str:
+    return " OR ".join(f"{KEY}{i} IS NULL" for i in range(table.keys))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +242,9 @@ def count_matches(tables: Sequence[JoinTable], by: Sequence[str], unmatched: Unm
     if join.unmatched and (unmatched == "error" or not matched):
         ours, theirs = tables
         sides = ((ours, theirs, "truth"), (theirs, ours, "prediction"))
-        lone = [_lone(side, other, lacks) for side, other, lacks in sides]
+        lone = [
+            Lone(side=side.called, lacks=lacks, ids=find_lone_ids(side, other, SHOWN)) for side, other, lacks in sides
+        ]
         raise unmatched_rows(lone, matched, f"{ours.called} and {theirs.called}")
     return join
 
@@ -125,10 +256,4 @@ def check_ids(table: JoinTable, by: Sequence[str] = (), of: str = "") -> None:
         raise missing_ids(lacking, table.places(None), where, of)
     doubled, rows = find_duplicate_ids(table, SHOWN)
     if doubled.count:
-        raise duplicate_ids(doubled.count, rows, {id_: table.places(id_) for id_ in doubled.first}, where, of)
-
-
-def _lone(table: JoinTable, other: JoinTable, lacks: str) -> Lone:
-    lone = find_lone_ids(table, other, SHOWN)
-    first = {id_: table.places(id_) for id_ in lone.first}
-    return Lone(side=table.called, lacks=lacks, rows=lone.count, first=first)
+        raise duplicate_ids(doubled, rows, where, of)

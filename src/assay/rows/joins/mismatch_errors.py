@@ -12,8 +12,9 @@ import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from itertools import product
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from assay.core.errors import AssayError, PlanError, RowsError, UnpairedRows
@@ -140,16 +141,29 @@ def told_by(build: Callable[[Callable[[Id], str], str], Told]) -> Told:
     return error
 
 
-def duplicate_ids(ids: int, rows: int, first: Mapping[Id, Sequence[int]], where: str, of: str = "") -> RowsError:
-    """The error for ids, of some model, that stand in several rows; `first` holds some of them with their rows."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SomeIds:
+    """A number of ids, and the first of them with their rows, where these have an order."""
+
+    count: int = 0
+    first: Mapping[Id, Sequence[int]] = field(default_factory=dict)
+
+    def format(self, shown: Callable[[Id], str], separator: str = ", ") -> str:
+        """The first ids, and how many more there are."""
+        more = f" and {self.count - len(self.first):,} more" if self.count > len(self.first) else ""
+        return separator.join(f"{shown(one)} {places(at)}".rstrip() for one, at in self.first.items()) + more
+
+
+def duplicate_ids(ids: SomeIds, rows: int, where: str, of: str = "") -> RowsError:
+    """The error for ids, of some model, that stand in several rows."""
 
     def build(shown: Callable[[Id], str], also: str) -> RowsError:
-        examples = "; ".join(f"{shown(one)} {places(at)}".rstrip() for one, at in first.items())
+        verb = "stands" if ids.count == 1 else "stand"
         return RowsError(
             "duplicate-id",
-            f"{counted(ids, 'id')}{of} {'stands' if ids == 1 else 'stand'} in more than one row, {rows:,} rows in all",
+            f"{counted(ids.count, 'id')}{of} {verb} in more than one row, {rows:,} rows in all",
             where=where,
-            found=examples + (f" and {ids - len(first):,} more" if ids > len(first) else ""),
+            found=ids.format(shown, "; "),
             known="every row has an id of its own",
             fix="keep one row of each id; or name further columns that tell the rows apart: id=['case', 'reader'];"
             f" or, if rows of one id belong together, give the column as unit=... (--unit) in place of id{also}",
@@ -172,25 +186,19 @@ def missing_ids(rows: int, first: Sequence[int], where: str, of: str = "") -> Ro
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lone:
-    """The rows of one side without a partner: how many, and some of them."""
+    """The rows of one side without a partner."""
 
     side: str
     lacks: str
-    rows: int
-    first: Mapping[Id, Sequence[int]]
-
-    def said(self, shown: Callable[[Id], str]) -> str:
-        """How many there are and which come first."""
-        each = ", ".join(f"{shown(one)} {places(at)}".rstrip() for one, at in self.first.items())
-        more = f" and {self.rows - len(self.first):,} more" if self.rows > len(self.first) else ""
-        return f"{self.side} without {self.lacks}: {each}{more}"
+    ids: SomeIds
 
 
 def unmatched_rows(lone: Sequence[Lone], matched: int, where: str) -> UnpairedRows:
     """The error for rows that found no partner."""
-    some = [one for one in lone if one.rows]
-    said = " and ".join(f"{counted(one.rows, 'row')} of {one.side} without {one.lacks}" for one in some)
-    alike = next(((a, b) for a in lone[0].first for b in lone[-1].first if a != b and _look(a) == _look(b)), None)
+    some = [one for one in lone if one.ids.count]
+    said = " and ".join(f"{counted(one.ids.count, 'row')} of {one.side} without {one.lacks}" for one in some)
+    pairs = product(lone[0].ids.first, lone[-1].ids.first)
+    alike = next(((a, b) for a, b in pairs if a != b and _look(a) == _look(b)), None)
 
     def build(shown: Callable[[Id], str], also: str) -> UnpairedRows:
         known = "ids are compared byte for byte"
@@ -200,7 +208,7 @@ def unmatched_rows(lone: Sequence[Lone], matched: int, where: str) -> UnpairedRo
             "rows-unmatched",
             f"{said}; {matched:,} matched",
             where=where,
-            found="; ".join(one.said(shown) for one in some),
+            found="; ".join(f"{one.side} without {one.lacks}: {one.ids.format(shown)}" for one in some),
             known=known,
             fix="complete the rows, or assess the matched ones and count the rest:"
             f' unmatched="count" (--unmatched count){also}',
@@ -231,19 +239,6 @@ class ModelRows:
     model: str
     where: str
     keyed: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SomeIds:
-    """A number of ids, and the first of them."""
-
-    count: int = 0
-    first: tuple[Id, ...] = ()
-
-    def format(self, shown: Callable[[Id], str]) -> str:
-        """The first ids, and how many more there are."""
-        more = f" and {self.count - len(self.first):,} more" if self.count > len(self.first) else ""
-        return ", ".join(map(shown, self.first)) + more
 
 
 def different_rows(

@@ -1,30 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models in tables of their own, joined by id or by place to one table, in DuckDB or on Spark."""
+"""Models in tables of their own, joined by id or by place to one table, and the proof that they saw the same rows.
+
+The proof is counts and order-free sums of 64-bit hashes of ids, by true label. The hash of an id is the first 8 bytes
+of the MD5 digest of its text, which DuckDB, Spark and Python compute alike.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import narwhals.stable.v2 as nw
 
+from assay.core.labels import Label
 from assay.rows.engines.duckdb_engine import quote_identifier
 from assay.rows.files.formats import Reading
-from assay.rows.joins.join_sql import (
+from assay.rows.joins.matches import (
     HERE,
     JoinTable,
+    check_ids,
     find_differences,
     find_lone_ids,
     first_ids,
     full_join,
     is_crowded,
 )
-from assay.rows.joins.join_sql import (
+from assay.rows.joins.matches import (
     KEY as ID,
 )
-from assay.rows.joins.matches import check_ids
 from assay.rows.joins.mismatch_errors import (
     LISTED,
     SUBJECT,
@@ -32,7 +38,6 @@ from assay.rows.joins.mismatch_errors import (
     different_rows,
     different_values,
 )
-from assay.rows.joins.row_digest import HASHES, digest_sums
 from assay.rows.joins.threshold_labels import Cut, opened_cut, with_scores_of
 from assay.rows.label_types import label_of
 from assay.rows.scored_source import sound
@@ -271,3 +276,39 @@ def check_joinable(tables: Sequence[ModelTable]) -> None:
     alike = len({one.table.kinds for one in tables}) == 1
     if not alike or any(is_crowded(one.table) for one in tables if one.keyed):
         refuse_mismatch(tables)
+
+
+HASHES: Final = {
+    "duckdb": "CAST(CAST('0x' || substr(md5({text}), 1, 16) AS UBIGINT) AS HUGEINT)",
+    "spark": "CAST(conv(substr(md5({text}), 1, 16), 16, 10) AS DECIMAL(20, 0))",
+}
+"""The hash of a text in the SQL of each engine, as a whole number that can be summed."""
+
+
+def hash_text(text: str) -> int:
+    """The hash of the text of an id.
+
+    >>> hash_text("a")
+    919145239626757800
+    """
+    return int(hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16], 16)
+
+
+def digest_rows(keys: Sequence[Label], truth: Sequence[Label | None]) -> str:
+    """The digest of rows in memory: equal exactly where ids and truth are, in any order.
+
+    >>> digest_rows([1, 2], ["x", "y"]) == digest_rows([2, 1], ["y", "x"]) != digest_rows(["1", "2"], ["x", "y"])
+    True
+    """
+    sums: dict[tuple[type, Label | None], tuple[int, int]] = {}
+    for key, label in zip(keys, truth, strict=True):
+        rows, total = sums.get((type(label), label), (0, 0))
+        sums[type(label), label] = rows + 1, total + hash_text(str(key))
+    kind = type(keys[0]).__name__ if keys else ""
+    return digest_sums(kind, ((label, rows, total) for (_, label), (rows, total) in sums.items()))
+
+
+def digest_sums(kind: str, sums: Iterable[tuple[Label | None, int, int]]) -> str:
+    """SHA-256 of the kind of ids and, for every true label, its rows and the sum of the hashes of their ids."""
+    lines = sorted(f"{type(label).__name__} {label!r} {rows} {total}\n" for label, rows, total in sums)
+    return hashlib.sha256((f"{kind}\n" + "".join(lines)).encode("utf-8", "surrogatepass")).hexdigest()

@@ -4,30 +4,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, cast
 
 from assay.core.errors import PlanError, UnpairedRows
 from assay.core.text import counted
 from assay.rows.columns import as_array
-from assay.rows.engines.duckdb_engine import quote_identifier, told_as_ours
+from assay.rows.engines.duckdb_engine import quote_identifier, quote_literal, told_as_ours
 from assay.rows.engines.narwhals_frames import demand_embedded, of_opened
 from assay.rows.files.formats import FRAME, Reading
-from assay.rows.files.opened_file import VIEW, Home, OpenedFile, check_scalar
-from assay.rows.joins.inputs import duckdb_table, input_of, load_inputs, two_inputs, with_inputs
-from assay.rows.joins.join_sql import (
+from assay.rows.files.opened_file import NUMERIC, VIEW, Home, OpenedFile, check_scalar, locate
+from assay.rows.inputs import input_of, load_inputs, two_inputs, with_inputs
+from assay.rows.joins.matches import (
+    ColumnChoice,
+    JoinTable,
+    check_ids,
+    check_kinds,
+    count_matches,
     full_join,
+    uses_of_sides,
 )
-from assay.rows.joins.matches import ColumnChoice, check_ids, check_kinds, count_matches, uses_of_sides
-from assay.rows.joins.mismatch_errors import (
-    Unmatched,
-    id_columns,
-)
+from assay.rows.joins.mismatch_errors import Id, Unmatched, id_columns, unfit_id
 from assay.rows.limits import Limits
-from assay.rows.source import ArraySource, FrameSource, Roles, Source, names_only
+from assay.rows.source import ArraySource, FrameSource, Roles, Source, check_names
 from assay.rows.spark.spark_session import is_cluster, is_spark
 
 if TYPE_CHECKING:
     import duckdb
+
+    from assay.rows.spark.spark_files import SparkFile
+
+_UNFIT: Final = {"float", "double", "real", "blob", "struct", "map", "union", "variant", "json", "bit"}
 
 
 def open_both(  # noqa: PLR0917  the two tables, and how they are read
@@ -42,19 +49,18 @@ def open_both(  # noqa: PLR0917  the two tables, and how they are read
             where="truth_data",
             fix="give data= and id=: rows are never matched by their order",
         )
-    names_only(roles)
+    check_names(roles.named())
     by = id_columns(roles.id)
+    given = {"data": data, "truth_data": truth_data}
     if engine is not None and is_cluster(engine):
-        from assay.rows.spark.spark_frames import joined_on_cluster
-
-        given = {"data": data, "truth_data": truth_data}
-        return joined_on_cluster(given, roles, by, reading, engine=engine, limits=limits)
+        return _open_on_cluster(given, roles, by, reading, engine, limits)
     demand_embedded(engine)
-    on_spark = [is_spark(one) for one in (data, truth_data)]
+    on_spark = [is_spark(one) for one in given.values()]
     if all(on_spark):
-        from assay.rows.spark.spark_frames import joined_frames
+        from assay.rows.spark.spark_frames import SparkSide, from_sides
 
-        return joined_frames(data, truth_data, roles, by, reading.unmatched)
+        sides = [SparkSide(frame=frame, where=name) for name, frame in given.items()]
+        return from_sides(sides, roles, by, reading.unmatched)
     if any(on_spark):
         raise PlanError(
             "role-clash",
@@ -73,6 +79,32 @@ def open_both(  # noqa: PLR0917  the two tables, and how they are read
 
     opened = with_inputs(inputs, limits or Limits(), work)
     return of_opened(opened, settled[0])
+
+
+def _open_on_cluster(  # noqa: PLR0917  the two tables, and how they are read
+    given: Mapping[str, object],
+    roles: Roles,
+    by: Sequence[str],
+    reading: Reading,
+    engine: str,
+    limits: Limits | None,
+) -> FrameSource:
+    """Predictions at one path and truth at another, read, joined and counted by the cluster at an address."""
+    from assay.rows.spark.spark_files import check_path
+    from assay.rows.spark.spark_frames import SparkSide, from_sides
+    from assay.rows.spark.spark_session import session_at
+
+    paths = [check_path(path, reading, limits, where=name) for name, path in given.items()]
+    if reading.sha256 is not None:
+        raise PlanError(
+            "role-clash",
+            "files are pinned by digests, but a cluster reads and joins them",
+            where="sha256",
+            fix="leave sha256 out, or leave the engine out: then both are read and hashed on this machine",
+        )
+    with session_at(engine) as session:
+        source = from_sides([SparkSide.read(session, path, reading) for path in paths], roles, by, reading.unmatched)
+        return replace(source, opened=replace(cast("SparkFile", source.opened), path=source.where))
 
 
 def join_tables(
@@ -146,6 +178,49 @@ def _notes(predictions: OpenedFile, truth: OpenedFile) -> tuple[str, ...]:
     )
 
 
+def duckdb_table(opened: OpenedFile, by: Sequence[str]) -> JoinTable:
+    """A table of DuckDB with its ids; without id columns, the places of rows are the ids."""
+    for column in by:
+        check_scalar(opened, column)
+    kinds = [_kind_of_id(opened.columns[column], column, opened.shown) for column in by]
+
+    def places(row_id: Id | None) -> list[int]:
+        if not by:
+            return []
+        if row_id is None:
+            empty = " OR ".join(f"{quote_identifier(name)} IS NULL" for name in by)
+            return [row for row, _ in locate(opened, empty, by)]
+        texts = [str(part).lower() if isinstance(part, bool) else str(part) for part in row_id]
+        same = " AND ".join(
+            f"CAST({quote_identifier(name)} AS VARCHAR) = {quote_literal(text)}"
+            for name, text in zip(by, texts, strict=True)
+        )
+        return [row for row, _ in locate(opened, same, by)]
+
+    return JoinTable(
+        view=quote_identifier(opened.view),
+        ids=tuple(map(quote_identifier, by)) or ("row_number() OVER () - 1",),
+        kinds=tuple(kinds) or ("whole number",),
+        called=opened.shown,
+        fetch=opened.fetch,
+        dialect="duckdb",
+        rows=opened.rows,
+        places=places,
+    )
+
+
+def _kind_of_id(type_: str, column: str, where: str) -> str:
+    """The kind of id that a type of DuckDB makes: kinds must agree between tables, widths need not."""
+    bare = type_.partition("(")[0].lower()
+    if bare in NUMERIC:
+        return "whole number"
+    if bare in ("varchar", "enum"):
+        return "text"
+    if bare in _UNFIT or type_.endswith("]"):
+        raise unfit_id(type_, column, where)
+    return type_
+
+
 def check_unique_ids(source: Source, data: object, id: object) -> None:
     """Check that the ids of one table, or a column of ids, name every row once; else the source is closed."""
     try:
@@ -169,9 +244,7 @@ def _check_unique_ids(source: Source, data: object, id: object) -> None:
         from assay.rows.spark.spark_frames import PlainFrame, SparkFrames
 
         plain = PlainFrame(native, "data" if opened is None else source.where)
-        kinds = [plain.kind_of_id(name) for name in by]
-        frames = SparkFrames([plain.native], plain.where)
-        check_ids(frames.table(0, [plain.column(name) for name in by], kinds, plain.where, None), by)
+        check_ids(SparkFrames([plain.native], plain.where).table(0, plain, by), by)
         return
     table = input_of(data, Reading(), "assay_ids", called="data")
 

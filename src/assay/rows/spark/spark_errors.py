@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from assay.core.errors import AssayError, EngineError, PlanError, RowsError, missing_extra
+from assay.core.errors import AssayError, EngineError, PlanError, missing_extra
 from assay.core.text import counted, visible
+from assay.rows.files.formats import damaged
 
 _CONDITION = re.compile(r"\[[A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*\] [^\n]*")
 _CAUSE = re.compile(r"^Caused by: \S*?(\w+(?:Exception|Error)): ([^\n]*)", re.MULTILINE)
@@ -64,13 +65,8 @@ def _ours(error: Exception, where: str) -> AssayError:
         return missing_extra("spark", "Spark needs another package", found=finding)
     if "FAILED_READ_FILE" in text or "CANNOT_READ_FILE_FOOTER" in text:
         causes = _CAUSE.findall(text)
-        return RowsError(
-            "file-unreadable",
-            "the cluster cannot read the file in its format",
-            where=where,
-            found=visible(": ".join(causes[-1])) if causes else finding,
-            fix="copy or write the file again",
-        )
+        finding = visible(": ".join(causes[-1])) if causes else finding
+        return damaged(where, "the cluster cannot read the file in its format", finding)
     return EngineError(
         "engine-failed", "Spark could not run the query", where=where, found=finding, fix="see what Spark says"
     )

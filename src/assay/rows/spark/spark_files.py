@@ -8,13 +8,18 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from assay.core.errors import EngineError, PlanError, RowsError
+from assay.core.errors import PlanError, RowsError
 from assay.core.text import visible
+from assay.rows.databases.database import is_database, refuse_selection
 from assay.rows.files.file_digests import demand_digest, digest_of
-from assay.rows.files.formats import Reading, named_format, too_many
+from assay.rows.files.formats import Reading, misread, named_format, too_many
 from assay.rows.spark.spark_errors import told_as_ours
+
+if TYPE_CHECKING:
+    from assay.rows.limits import Limits
+    from assay.rows.spark.spark_session import Session
 
 _GLOB = re.compile(r"[\\*?\[\]{},]")
 
@@ -48,18 +53,43 @@ class SparkFile:
         if self.max_rows is not None and rows > self.max_rows:
             raise too_many(visible(self.path), self.max_rows, rows)
         if self.rows is not None and rows != self.rows:
-            raise EngineError(
-                "engine-failed",
-                "Spark counted another number of rows than the file has",
-                where=visible(self.path),
-                found=f"{rows:,} counted, {self.rows:,} there",
-                fix="run again when nothing writes to the file; if it stays, report this",
-            )
+            what = "Spark counted another number of rows than the file has"
+            fix = "run again when nothing writes to the file; if it stays, report this"
+            raise misread(visible(self.path), what, rows, self.rows, fix)
 
 
-def read(spark: Any, path: str | os.PathLike[str], reading: Reading) -> SparkFile:  # noqa: ANN401
-    """A path on the way to being counted."""
-    known_as = os.fsdecode(path)
+def check_path(path: object, reading: Reading, limits: Limits | None, *, where: str) -> str:
+    """The one path that a cluster can be given, without limits, for it has its own."""
+    if isinstance(path, (list, tuple)) and len(path) == 1:
+        path = path[0]
+    if is_database(path):
+        raise PlanError(
+            "role-clash",
+            f"a cluster is named, but {where} is a database, which the cluster does not read",
+            where=where,
+            fix="leave the engine out: the rows of the table are then fetched and counted on this machine;"
+            " or export the table to Parquet where the cluster reads it",
+        )
+    refuse_selection(path, reading)
+    if limits is not None:
+        raise PlanError(
+            "role-clash",
+            "limits are stated, but the cluster has its own",
+            where="limits",
+            fix="leave memory, threads and temp out, or set them in the cluster's configuration",
+        )
+    if not isinstance(path, (str, os.PathLike)):
+        raise PlanError(
+            "role-clash",
+            "a cluster is given a list of paths",
+            where=where,
+            fix="give one path: a file, a folder, or a pattern of the cluster's own",
+        )
+    return os.fsdecode(path)
+
+
+def read(session: Session, known_as: str, reading: Reading) -> SparkFile:
+    """A path on the way to being counted; closing it ends the session."""
     form = named_format(known_as.rstrip("/"))
     if form.name != "parquet":
         raise RowsError(
@@ -72,8 +102,14 @@ def read(spark: Any, path: str | os.PathLike[str], reading: Reading) -> SparkFil
         )
     _demand_pinned(known_as, reading)
     with told_as_ours(visible(known_as)):
-        frame = spark.read.parquet(_place(known_as))
-    return SparkFile(frame=frame, path=known_as, format="parquet", max_rows=reading.max_rows)
+        return SparkFile(
+            frame=session.spark.read.parquet(_place(known_as)),
+            path=known_as,
+            format="parquet",
+            notes=(f"counted by {session.engine}",),
+            max_rows=reading.max_rows,
+            end=session.end,
+        )
 
 
 def _place(known_as: str) -> str:

@@ -3,25 +3,23 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 
-from assay.core.errors import PlanError, RowsError, repeated_column
+from assay.core.errors import RowsError, repeated_column
 from assay.core.text import quoted, visible
-from assay.rows.joins.join_sql import JoinTable, full_join, keyed
+from assay.rows.joins.matches import JoinTable, full_join
 from assay.rows.joins.mismatch_errors import Join, Unmatched, unfit_id
 from assay.rows.source import FrameSource, Roles, require
 from assay.rows.spark.spark_errors import told_as_ours
 from assay.rows.spark.spark_files import SparkFile, read
-from assay.rows.spark.spark_session import open_session
 
 if TYPE_CHECKING:
     from assay.rows.files.formats import Reading
-    from assay.rows.limits import Limits
+    from assay.rows.spark.spark_session import Session
 
 _NUMBERS = {"byte", "short", "integer", "long", "float", "double", "decimal", "boolean", "void"}
 _TEXT = {"string", "char", "varchar"}
@@ -56,22 +54,15 @@ class SparkFrames:
         with told_as_ours(self._where):
             return [tuple(row) for row in self._session.sql(sql, **self._frames).collect()]
 
-    def table(self, place: int, by: Sequence[str], kinds: Sequence[str], called: str, rows: int | None) -> JoinTable:
-        """A frame with its ids, which are columns with plain names."""
-        view = f"{{f{place}}}"
-        keys = [f"CAST({one} AS STRING)" if kind == "text" else one for one, kind in zip(by, kinds, strict=True)]
-
-        def size() -> int:
-            return int(self.fetch(f"SELECT count(*) FROM {view}")[0][0]) if rows is None else rows  # noqa: S608
-
+    def table(self, place: int, plain: PlainFrame, by: Sequence[str]) -> JoinTable:
+        """A frame with its ids."""
         return JoinTable(
-            source=keyed(view, keys),
-            keys=len(by),
-            kinds=tuple(kinds),
-            called=called,
+            view=f"{{f{place}}}",
+            ids=tuple(plain.column(name) for name in by),
+            kinds=tuple(plain.kind_of_id(name) for name in by),
+            called=plain.where,
             fetch=self.fetch,
             dialect="spark",
-            size=size,
         )
 
 
@@ -112,9 +103,10 @@ def from_spark(
     frame: Any,  # noqa: ANN401  a frame of pyspark, classic or Connect
     roles: Roles,
     opened: SparkFile | None = None,
+    where: str = "the given Spark frame",
 ) -> FrameSource:
     """A Spark frame by roles; its columns get plain names."""
-    plain = PlainFrame(frame, "the given Spark frame" if opened is None else opened.path)
+    plain = PlainFrame(frame, where)
 
     def take(role: str, name: object) -> str:
         column = plain.column(str(name))
@@ -143,80 +135,57 @@ def from_spark(
     return with_scores(source, [str(column) for column in taken.score.columns])
 
 
+def from_file(opened: SparkFile, roles: Roles) -> FrameSource:
+    """A path that a cluster reads, by roles."""
+    return from_spark(opened.frame, roles, opened, opened.path)
+
+
 def _kind(type_: Any) -> str:  # noqa: ANN401  a data type of pyspark
     """The name of a type; a text that Spark compares otherwise than byte by byte would merge labels."""
     collation = getattr(type_, "collation", "UTF8_BINARY")
     return str(type_.typeName()) if collation == "UTF8_BINARY" else f"string collate {collation}"
 
 
-def from_cluster(path: str | os.PathLike[str], roles: Roles, reading: Reading, engine: str) -> FrameSource:
-    """A path, read and counted by the cluster at an address; closing the source ends the session."""
-    session = open_session(engine)
-    try:
-        opened = read(session.spark, path, reading)
-        with told_as_ours(visible(opened.path)):
-            opened = replace(opened, notes=(f"counted by {session.engine}",), end=session.end)
-        return from_spark(opened.frame, roles, opened)
-    except BaseException:
-        session.end()
-        raise
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkSide:
+    """A frame of predictions or of truth, what errors call it, and the path that it was read from."""
+
+    frame: Any
+    where: str
+    opened: SparkFile | None = None
+
+    @classmethod
+    def read(cls, session: Session, path: str, reading: Reading) -> SparkSide:
+        """The frame that a cluster reads from a path."""
+        opened = read(session, path, reading)
+        return cls(frame=opened.frame, where=visible(opened.path), opened=opened)
 
 
-def joined_frames(data: Any, truth_data: Any, roles: Roles, by: Sequence[str], unmatched: Unmatched) -> FrameSource:  # noqa: ANN401  Spark frames
-    """Predictions in one Spark frame and truth in another, joined by id on the cluster that has them."""
-    frame, named, join = join_frames([data, truth_data], roles, by, unmatched, ("data", "truth_data"))
-    return replace(from_spark(frame, named), where="data and truth_data", join=join)
+def from_sides(sides: Sequence[SparkSide], roles: Roles, by: Sequence[str], unmatched: Unmatched) -> FrameSource:
+    """One frame by roles, or predictions and truth in two, joined by id on the cluster that has them."""
+    first = sides[0]
+    if len(sides) == 1:
+        return from_file(first.opened, roles) if first.opened is not None else from_spark(first.frame, roles)
+    frame, named, join = _join_frames(sides, roles, by, unmatched)
+    for side, rows in zip(sides, (join.predictions, join.truth), strict=True):
+        if side.opened is not None:
+            side.opened.confirm(rows)
+    where = " and ".join(side.where for side in sides)
+    opened = None if first.opened is None else replace(first.opened, frame=frame, rows=join.matched, max_rows=None)
+    return replace(from_spark(frame, named, opened, where), join=join)
 
 
-def joined_on_cluster(
-    given: Mapping[str, Any], roles: Roles, by: Sequence[str], reading: Reading, *, engine: str, limits: Limits | None
-) -> FrameSource:
-    """Predictions at one path and truth at another, read, joined by id and counted by the cluster at an address."""
-    from assay.rows.engines.narwhals_frames import demand_one_path
-
-    paths = [path[0] if isinstance(path, (list, tuple)) and len(path) == 1 else path for path in given.values()]
-    for path, name in zip(paths, given, strict=True):
-        demand_one_path(path, limits, where=name)
-    if reading.sha256 is not None:
-        raise PlanError(
-            "role-clash",
-            "files are pinned by digests, but a cluster reads and joins them",
-            where="sha256",
-            fix="leave sha256 out, or leave the engine out: then both are read and hashed on this machine",
-        )
-    session = open_session(engine)
-    try:
-        sides = [read(session.spark, path, reading) for path in paths]
-        shown = [visible(side.path) for side in sides]
-        frame, named, join = join_frames([side.frame for side in sides], roles, by, reading.unmatched, shown)
-        for side, rows in zip(sides, (join.predictions, join.truth), strict=True):
-            side.confirm(rows)
-        notes = (f"counted by {session.engine}",)
-        opened = replace(
-            sides[0], frame=frame, path=" and ".join(shown), notes=notes, rows=join.matched, max_rows=None,
-            end=session.end,
-        )  # fmt: skip
-        return replace(from_spark(frame, named, opened), join=join)
-    except BaseException:
-        session.end()
-        raise
-
-
-def join_frames(
-    frames: Sequence[Any], roles: Roles, by: Sequence[str], unmatched: Unmatched, where: Sequence[str]
+def _join_frames(
+    sides: Sequence[SparkSide], roles: Roles, by: Sequence[str], unmatched: Unmatched
 ) -> tuple[Any, Roles, Join]:
     """The joined frame, the roles by the names of its columns, and how the rows matched."""
     from assay.rows.joins.matches import ColumnChoice, check_kinds, count_matches
 
-    plain = [PlainFrame(frame, called) for frame, called in zip(frames, where, strict=True)]
-    kinds = [[side.kind_of_id(name) for name in by] for side in plain]
-    spark_frames = SparkFrames([side.native for side in plain], " and ".join(where))
-    tables = [
-        spark_frames.table(place, [side.column(name) for name in by], kinds[place], side.where, None)
-        for place, side in enumerate(plain)
-    ]
+    plain = [PlainFrame(side.frame, side.where) for side in sides]
+    spark_frames = SparkFrames([side.native for side in plain], " and ".join(side.where for side in plain))
+    tables = [spark_frames.table(place, side, by) for place, side in enumerate(plain)]
     check_kinds(tables, by)
-    choice = ColumnChoice(names=[side.names for side in plain], where=where, by=tuple(by))
+    choice = ColumnChoice(names=[side.names for side in plain], where=[side.where for side in plain], by=tuple(by))
     named = roles.over(choice.take)
     columns = [
         f"t{side}.{plain[side].column(column)} AS v{place}"

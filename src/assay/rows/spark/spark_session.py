@@ -13,8 +13,8 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -73,6 +73,17 @@ def is_cluster(engine: str) -> bool:
     (True, True, False)
     """
     return engine.partition("://")[0] in PORTS and "://" in engine
+
+
+@contextmanager
+def session_at(engine: str) -> Iterator[Session]:
+    """A session at an address, which ends if the work with it fails; else whoever holds the rows ends it."""
+    session = open_session(engine)
+    try:
+        yield session
+    except BaseException:
+        session.end()
+        raise
 
 
 def open_session(engine: str) -> Session:

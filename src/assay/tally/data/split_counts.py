@@ -17,12 +17,12 @@ import numpy as np
 
 from assay.core.labels import Label
 from assay.core.text import visible
-from assay.rows.databases.database import is_database, open_database
+from assay.rows.databases.database import is_attached, is_database, open_database
 from assay.rows.engines.duckdb_engine import quote_identifier
 from assay.rows.files.file import open_file
-from assay.rows.files.file_set import open_files
 from assay.rows.files.formats import Progress, Reading
 from assay.rows.files.opened_file import OpenedFile, check_scalar
+from assay.rows.inputs import open_embedded
 from assay.rows.limits import Limits
 from assay.tally.base import digest
 
@@ -120,13 +120,10 @@ class SplitRows:
         cls, data: str | list[str], *, reading: Reading, limits: Limits | None = None, progress: Progress | None = None
     ) -> SplitRows | None:
         """Rows wherever they lie; None where they are only counted, on a server or by SQLite."""
-        if isinstance(data, str) and is_database(data):
-            opened = open_database(data, reading, progress=progress)
-            if isinstance(opened, OpenedFile):
-                return cls(opened)
-            opened.close()
+        if isinstance(data, str) and is_database(data) and not is_attached(data):
+            open_database(data, reading).close()
             return None
-        return cls(open_files(data, reading, limits=limits or Limits(), progress=progress))
+        return cls(open_embedded(data, {}, reading, limits=limits, progress=progress))
 
     @property
     def opened(self) -> OpenedFile:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -21,7 +21,6 @@ from assay.tally.labels.label_cells import UNIT, Cells, CellTable, Codes, Counte
 if TYPE_CHECKING:
     from assay.rows.engines.score_expressions import Frame
 
-_Row: TypeAlias = tuple[tuple[object, ...], int, Count | Weight]
 _ROWS = "assay_rows"
 PLAIN: Final = (
     nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64,
@@ -65,7 +64,7 @@ def _without_level(cells: Cells) -> Cells:
 
 def _group(source: FrameSource, columns: Sequence[str]) -> Cells:
     keys = list(dict.fromkeys(columns))
-    rows: Sequence[_Row] = _counted(source, keys) if source.weight is None else weigh_cells(source, keys)
+    rows = count_cells(source, keys)
     cells: Cells = {}
     names: dict[tuple[str, object], Label | None] = {}
     for row, times, weight in rows:
@@ -84,7 +83,7 @@ def _group_table(source: FrameSource, columns: Sequence[str]) -> CellTable:
     keys = list(dict.fromkeys(columns))
     if source.weight is not None or not fit_arrays(source, keys):
         return CellTable.of_cells(_group(source, columns))
-    *values, rows = arrays(source, _rows_by(source, keys))
+    *values, rows = arrays(source, rows_by(source, keys))
     try:
         labels = {
             key: Codes.of_values(part, f"{source.where}, {source.shown(key)}")
@@ -126,15 +125,18 @@ def _label(
         return label_of(value, where=where)
 
 
-def _rows_by(source: FrameSource, keys: list[str]) -> Frame:
+def count_cells(source: FrameSource, keys: Sequence[str]) -> Sequence[tuple[tuple[object, ...], int, Count | Weight]]:
+    """Rows, and weight or rows again, of every combination of values of some columns, counted by the engine."""
+    if source.weight is not None:
+        return weigh_cells(source, keys)
+    cells = fetched(source, rows_by(source, keys))
+    # Dask's counts are numpy's, which no JSON takes and which would wrap around.
+    return [(row[:-1], (times := int(cast("int", row[-1]))), times) for row in cells]
+
+
+def rows_by(source: FrameSource, keys: Sequence[str]) -> Frame:
     """One group-by: keys and rows."""
     # Plain names, because some engines take a key such as "a.b" for the column b of a table a.
     names = [f"k{place}" for place in range(len(keys))]
     named = source.frame.select(*(nw.col(key).alias(name) for key, name in zip(keys, names, strict=True)))
     return named.group_by(*names).agg(nw.len().alias(_ROWS)).select(*names, _ROWS)
-
-
-def _counted(source: FrameSource, keys: list[str]) -> list[_Row]:
-    cells = fetched(source, _rows_by(source, keys))
-    # Dask's counts are numpy's, which no JSON takes and which would wrap around.
-    return [(row[:-1], (times := int(cast("int", row[-1]))), times) for row in cells]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import add
@@ -15,7 +15,6 @@ import numpy as np
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.rows.engines.score_expressions import (
-    Frame,
     about_distinct,
     arrays,
     complete,
@@ -25,10 +24,10 @@ from assay.rows.engines.score_expressions import (
 )
 from assay.rows.label_types import label_of
 from assay.rows.source import FrameSource
-from assay.tally.base import Count
-from assay.tally.engine_weights import weigh_cells, weigh_groups
+from assay.tally.base import Count, Weight
+from assay.tally.engine_weights import weigh_groups
 from assay.tally.fixed_point import Sums
-from assay.tally.labels.engine_counts import fit_arrays
+from assay.tally.labels.engine_counts import count_cells, fit_arrays, rows_by
 from assay.tally.labels.label_cells import UNIT, Codes
 from assay.tally.scores.ranked_table import whole
 from assay.tally.scores.rounded_scores import LISTED, MOST_CLASSES, Rounding, round_column
@@ -40,7 +39,6 @@ from assay.tally.scores.true_class_ranks import Ranks
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_ROWS = "assay_rows"
 SURELY: Final = 2
 """A sketch of distinct numbers errs by a few per cent; from this many times the limit on, it is believed."""
 HEAD: Final = 3
@@ -187,9 +185,7 @@ def _grouped(
     if source.weight is not None:
         groups = weigh_groups(replace(source, frame=complete(source)), list(columns.values()))
         return dict(zip(columns, groups.keys, strict=True)), groups.rows, (groups.weight, groups.squares)
-    named = complete(source).select(*(nw.col(column).alias(name) for name, column in columns.items()))
-    counted = named.group_by(*columns).agg(nw.len().alias(_ROWS)).select(*columns, _ROWS)
-    *keys, rows = arrays(source, counted)
+    *keys, rows = arrays(source, rows_by(replace(source, frame=complete(source)), list(columns.values())))
     return dict(zip(columns, keys, strict=True)), rows.astype(np.int64), None
 
 
@@ -224,25 +220,13 @@ def ranks_of_frame(source: FrameSource, wanted: Wanted) -> Ranks:
             for hits in ([other > own for other in others], [other == own for other in others])
         )
         ranked = rows.filter(nw.col("t") == raw).with_columns(a=above, e=tied)
-        for (more, same), times, weight in _ranked_cells(source, ranked):
+        weighed = replace(source, frame=ranked, weight=None if source.weight is None else "given")
+        for (more, same), times, weight in count_cells(weighed, ["a", "e"]):
             total += times
             cell = (int(cast("int", more)), int(cast("int", same)))
-            cells[cell] = cells.get(cell, 0) + weight
+            cells[cell] = cells.get(cell, 0) + (weight.total if isinstance(weight, Weight) else weight)
     kept = {cell: weight for cell, weight in sorted(cells.items()) if weight}
     return Ranks(k=len(names), cells=kept, rows=total, weighted=source.weight is not None)
-
-
-def _ranked_cells(source: FrameSource, ranked: Frame) -> Iterator[tuple[tuple[object, ...], int, Count]]:
-    """Rows by how many classes score higher and how many the same, and their weight where rows have weights."""
-    by = ["a", "e"]
-    if source.weight is not None:
-        weighted = replace(source, frame=ranked, weight="given")
-        for cell, times, weight in weigh_cells(weighted, by):
-            yield cell, times, weight.total
-        return
-    for more, same, found in fetched(source, ranked.group_by(*by).agg(nw.len().alias(_ROWS)).select(*by, _ROWS)):
-        rows = int(cast("int", found))
-        yield (more, same), rows, rows
 
 
 def _one(hit: nw.Expr) -> nw.Expr:

@@ -30,7 +30,6 @@ from assay.tasks.retrieval.trec import RUN
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.rows.engines.arrow_batches import Texts
     from assay.rows.engines.duckdb_engine import Connection
     from assay.rows.files.opened_file import OpenedFile
 
@@ -93,7 +92,7 @@ def _count(connection: Connection, select: str, judgements: Judgements, where: s
     )
     for most in (BLOCK, math.inf):  # all rows at once only where those of a query are scattered
         count = RunCount(judgements, keys)
-        pieces = (Piece(*columns) for columns in batches(connection.sql(query), text=True))
+        pieces = (Piece(*columns) for columns in batches(connection, query, text=True))
         if all(count.add(block) for block in cut_blocks(pieces, most)):
             break
     _check_rows(connection, select, count, where=where)
@@ -114,7 +113,7 @@ class Piece(NamedTuple):
     code: NDArray[np.int32]
     score: NDArray[np.float64]
     name: NDArray[np.int64]
-    texts: Texts
+    texts: Any
     first: int = 0
     """The first of these rows among those of the texts."""
 
@@ -252,7 +251,7 @@ def read_names(block: Sequence[Piece], starts: NDArray[np.int64], rows: NDArray[
     owner = np.searchsorted(starts, rows, side="right") - 1
     for place in np.unique(owner).tolist():
         chosen = np.flatnonzero(owner == place)
-        names[chosen] = block[place].texts.read(rows[chosen] - starts[place] + block[place].first)
+        names[chosen] = block[place].texts.take(rows[chosen] - starts[place] + block[place].first).tolist()
     return names
 
 

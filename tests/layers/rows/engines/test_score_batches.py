@@ -104,31 +104,38 @@ def test_an_unfit_score_is_found_in_a_row_that_is_not_counted(gap, tmp_path):
     assert found.scores.whole.rows == 99
 
 
-def test_a_batch_lives_as_long_as_its_arrays():
-    relation = duckdb.connect().sql("SELECT i::DOUBLE AS x, (i % 7)::TINYINT AS k FROM range(300000) t(i)")
-    held = list(arrowstream.batches(relation))
-    del relation
+@pytest.fixture(params=["pyarrow", "without it"])
+def reader(request, monkeypatch):
+    """Batches by either way: a stream of PyArrow's, or a temporary table."""
+    if request.param != "pyarrow":
+        monkeypatch.setattr(arrowstream, "optional", lambda _: None)
+    return arrowstream.batches
+
+
+def test_a_batch_lives_as_long_as_its_arrays(reader):
+    query = "SELECT i::DOUBLE AS x, (i % 7)::TINYINT AS k FROM range(300000) t(i)"
+    held = list(reader(duckdb.connect(), query))
     gc.collect()
     assert len(held) > 1
     assert np.array_equal(np.concatenate([x for x, _ in held]), np.arange(300000.0))
     assert np.array_equal(np.concatenate([k for _, k in held]), np.arange(300000) % 7)
 
 
-def test_a_stream_that_is_left_in_the_middle_is_let_go():
+def test_a_stream_that_is_left_in_the_middle_is_let_go(reader):
     connection = duckdb.connect()
-    some = arrowstream.batches(connection.sql("SELECT i::DOUBLE AS x FROM range(3000000) t(i)"))
+    some = reader(connection, "SELECT i::DOUBLE AS x FROM range(3000000) t(i)")
     assert len(next(some)) == 1
     some.close()
     assert connection.sql("SELECT 42").fetchall() == [(42,)]
 
 
-def test_what_is_no_number_or_missing_is_not_handed_over():
+def test_what_is_no_number_or_missing_is_not_handed_over(reader):
     for query in ("SELECT 'a' AS x", "SELECT CASE WHEN i < 9 THEN i::DOUBLE END AS x FROM range(20) t(i)"):
         with pytest.raises(EngineError, match="other data than was asked for"):
-            list(arrowstream.batches(duckdb.connect().sql(query)))
+            list(reader(duckdb.connect(), query))
 
 
-def test_a_query_that_fails_on_the_way_is_told():
+def test_a_query_that_fails_on_the_way_is_told(reader):
     query = "SELECT CASE WHEN i = 900000 THEN error('it broke') ELSE i END::DOUBLE AS x FROM range(1000000) t(i)"
     with pytest.raises((duckdb.Error, OSError), match="it broke"):
-        list(arrowstream.batches(duckdb.connect().sql(query)))
+        list(reader(duckdb.connect(), query))

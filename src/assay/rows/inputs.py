@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables on their way into one DuckDB: files, tables of databases, and frames."""
+"""What a user names as data on its way into one DuckDB: files, tables of databases, and frames."""
 
 from __future__ import annotations
 
@@ -10,43 +10,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from assay.core.errors import PlanError
-from assay.core.text import counted
+from assay.core.parallel import monotonic
 from assay.rows.databases.database import (
+    is_attached,
     is_database,
     is_server,
-    kind_of_file,
     open_database,
     place_of,
     refuse_selection,
 )
 from assay.rows.databases.database import shown as address
-from assay.rows.databases.duckdb_copy import fill_table
-from assay.rows.databases.duckdb_file import attached, read_of
+from assay.rows.databases.duckdb_tables import attach_table, copy_table, read_of
 from assay.rows.databases.selection import demand_one_selection, demand_select
-from assay.rows.engines.duckdb_engine import quote_identifier, quote_literal
 from assay.rows.files.file import Prepared, pins_of, prepared, with_engine
 from assay.rows.files.file_list import Listed, are_paths, list_files, list_sides, shown
 from assay.rows.files.file_set import onward, open_table
-from assay.rows.files.formats import Reading, regular_file
-from assay.rows.files.opened_file import OpenedFile, check_scalar, locate
-from assay.rows.joins.frame_inputs import load_frame
-from assay.rows.joins.join_sql import JoinTable, keyed
-from assay.rows.joins.mismatch_errors import Id, unfit_id
+from assay.rows.files.formats import Reading
+from assay.rows.files.opened_file import VIEW, OpenedFile
+from assay.rows.limits import Limits
 
 if TYPE_CHECKING:
     import duckdb
 
     from assay.rows.databases.selection import Use
+    from assay.rows.files.file_list import Paths
     from assay.rows.files.formats import Progress
-    from assay.rows.limits import Limits
+    from assay.rows.spark.spark_files import SparkFile
 
 Kept = TypeVar("Kept")
 
-_WHOLE: Final = {
-    "tinyint", "smallint", "integer", "bigint", "hugeint",
-    "utinyint", "usmallint", "uinteger", "ubigint", "uhugeint",
-}  # fmt: skip
-_UNFIT: Final = {"float", "double", "real", "blob", "struct", "map", "union", "variant", "json", "bit"}
 _OPTIONS: Final = (("data", "table", "query"), ("truth_data", "truth_table", "truth_query"))
 
 
@@ -54,14 +46,60 @@ _OPTIONS: Final = (("data", "table", "query"), ("truth_data", "truth_table", "tr
 class Input:
     """A table on its way into DuckDB."""
 
-    called: str
-    view: str
     open: Callable[[duckdb.DuckDBPyConnection, Mapping[str, Use], Progress | None], OpenedFile]
     """Opens the table with at least those of the named columns that it has."""
     files: Sequence[Prepared] = ()
     paths: Sequence[str] = ()
     """What DuckDB must be allowed to read beside the files."""
     bytes: int = 0
+
+
+def open_path(
+    data: Paths,
+    uses: Mapping[str, Use],
+    reading: Reading,
+    *,
+    engine: str | None = None,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+) -> OpenedFile | SparkFile:
+    """Files, or a table or query of a database, in the embedded engine or in the one that is named."""
+    from assay.rows.engines.narwhals_frames import demand_embedded
+    from assay.rows.spark.spark_session import is_cluster
+
+    if engine is not None and is_database(data):
+        raise PlanError(
+            "role-clash",
+            "an engine is named, but DuckDB counts the rows of a database",
+            where="engine",
+            fix="leave the engine out",
+        )
+    if engine is not None and is_cluster(engine):
+        from assay.rows.spark.spark_files import check_path, read
+        from assay.rows.spark.spark_session import session_at
+
+        path = check_path(data, reading, limits, where="data")
+        with session_at(engine) as session:
+            return read(session, path, reading)
+    demand_embedded(engine)
+    return open_embedded(data, uses, reading, limits=limits, progress=progress)
+
+
+def open_embedded(
+    data: Paths,
+    uses: Mapping[str, Use],
+    reading: Reading,
+    *,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+) -> OpenedFile:
+    """The same in the embedded engine; of SQLite and servers, the columns used."""
+    table = input_of(data, reading, VIEW)
+    return with_inputs(
+        [table],
+        limits or Limits(),
+        lambda connection: load_inputs([table], connection, [uses], monotonic(progress))[0],
+    )
 
 
 def with_inputs(inputs: Sequence[Input], limits: Limits, work: Callable[[duckdb.DuckDBPyConnection], Kept]) -> Kept:
@@ -85,24 +123,21 @@ def load_inputs(
     return opened
 
 
-def input_of(data: object, reading: Reading, view: str, called: str = "") -> Input:
-    """A table by what it is: files, a table or query of a database, or a frame."""
+def input_of(data: object, reading: Reading, view: str, called: str = "", files: Sequence[Listed] = ()) -> Input:
+    """A table by what it is: files, which may be listed already, a table or query of a database, or a frame."""
     data = _alone(data)
-    if not are_paths(data):
-        refuse_selection(data, reading)
-        return Input(
-            called=called,
-            view=view,
-            open=lambda connection, uses, _: load_frame(connection, data, uses, view=view, called=called),
-        )
     if isinstance(data, str) and is_database(data):
         demand_one_selection(reading, address(data))
         return _database(data, reading, view)
     refuse_selection(data, reading)
-    return _files(prepared(list_files(data), reading), shown(data), view)
+    if are_paths(data):
+        return _files(prepared(files or list_files(data), reading), shown(data), view)
+    from assay.rows.joins.frame_inputs import load_frame
+
+    return Input(open=lambda connection, uses, _: load_frame(connection, data, uses, view=view, called=called))
 
 
-def two_inputs(data: object, truth_data: object, reading: Reading) -> tuple[Input, Input]:
+def two_inputs(data: object, truth_data: object, reading: Reading) -> list[Input]:
     """Predictions and truth; a table or query is asked of the side that its option names."""
     given = [_alone(data), _alone(truth_data)]
     own = [
@@ -113,21 +148,15 @@ def two_inputs(data: object, truth_data: object, reading: Reading) -> tuple[Inpu
     for options, side, is_one in zip(_OPTIONS, own, databases, strict=True):
         _check_selection(options, side, is_one=is_one)
     paths = {place: one for place, one in enumerate(given) if are_paths(one) and not databases[place]}
-    each = list_sides(*paths.values()) if len(paths) == len(given) else [list_files(one) for one in paths.values()]
-    listed = dict(zip(paths, each, strict=True))
+    listed = dict(zip(paths, list_sides(*paths.values()), strict=True))
     pins = _pins(given, databases, list(listed.values()), reading)
     inputs = []
     for place, view in enumerate(("assay_predictions", "assay_truth")):
-        names = [file.name for file in listed[place]] if place in paths else [Path(str(given[place])).name]
+        files = listed.get(place, [])
+        names = [file.name for file in files] or [Path(str(given[place])).name]
         side = replace(own[place], sha256={name: pins[name] for name in names if name in pins} or None)
-        if place in paths:
-            plain = replace(side, table=None, query=None)
-            inputs.append(_files(prepared(listed[place], plain), shown(paths[place]), view))
-        elif databases[place]:
-            inputs.append(_database(str(given[place]), side, view))
-        else:
-            inputs.append(input_of(given[place], side, view, called=_OPTIONS[place][0]))
-    return inputs[0], inputs[1]
+        inputs.append(input_of(given[place], side, view, called=_OPTIONS[place][0], files=files))
+    return inputs
 
 
 def _alone(data: object) -> object:
@@ -140,27 +169,22 @@ def _files(files: Sequence[Prepared], called: str, view: str) -> Input:
     def begin(connection: duckdb.DuckDBPyConnection, _: Mapping[str, Use], progress: Progress | None) -> OpenedFile:
         return open_table(files, connection, called=called, progress=progress, view=view)
 
-    return Input(called=called, view=view, open=begin, files=files, bytes=sum(file.stamp[2] for file in files))
+    return Input(open=begin, files=files, bytes=sum(file.stamp[2] for file in files))
 
 
 def _database(path: str, reading: Reading, view: str) -> Input:
     called = place_of(address(path), reading)
-    in_place = not is_server(path) and kind_of_file(path) == "duckdb"
+    in_place = is_attached(path)
 
     def begin(connection: duckdb.DuckDBPyConnection, uses: Mapping[str, Use], progress: Progress | None) -> OpenedFile:
         if in_place:
-            facts = regular_file(path)
-            table = attached(connection, path, facts, reading, view=view, alias=f"{view}_source", kept=True)
-            return replace(table, called=called, progress=progress)
-        fetched = open_database(path, reading, progress=progress)
-        if isinstance(fetched, OpenedFile):
-            raise TypeError
-        there = {name: use for name, use in uses.items() if name in fetched.columns}
-        copy = fill_table(fetched, there or uses, called, connection, max_rows=reading.max_rows, view=view)
-        return replace(copy, called=called)
+            table = attach_table(connection, path, reading, view=view, progress=progress)
+        else:
+            table = copy_table(open_database(path, reading, progress), uses, called, connection, view=view)
+        return replace(table, called=called)
 
     size = 0 if is_server(path) else Path(path).stat().st_size
-    return Input(called=called, view=view, open=begin, paths=read_of(path) if in_place else (), bytes=size)
+    return Input(open=begin, paths=read_of(path) if in_place else (), bytes=size)
 
 
 def _check_selection(options: tuple[str, str, str], own: Reading, *, is_one: bool) -> None:
@@ -192,61 +216,4 @@ def _pins(
         for one, database in zip(given, databases, strict=True)
         if database and not is_server(one)
     ]
-    if isinstance(reading.sha256, str):
-        raise PlanError(
-            "option-unknown",
-            f"one digest cannot pin {counted(max(len(names), 2), 'file')}",
-            where="sha256",
-            fix="give a digest for each, by name, as a Record holds them under digests.files",
-        )
-    return pins_of(names, reading)
-
-
-def duckdb_table(opened: OpenedFile, by: Sequence[str]) -> JoinTable:
-    """A table of DuckDB with its ids; without id columns, the places of rows are the ids."""
-    for column in by:
-        check_scalar(opened, column)
-    kinds = [_kind_of_id(opened.columns[column], column, opened.shown) for column in by]
-    keys = [
-        f"CAST({quote_identifier(column)} AS STRING)" if kind == "text" else quote_identifier(column)
-        for column, kind in zip(by, kinds, strict=True)
-    ]
-    view = quote_identifier(opened.view)
-
-    def places(row_id: Id | None) -> list[int]:
-        if not by:
-            return []
-        if row_id is None:
-            empty = " OR ".join(f"{quote_identifier(name)} IS NULL" for name in by)
-            return [row for row, _ in locate(opened, empty, by)]
-        texts = [str(part).lower() if isinstance(part, bool) else str(part) for part in row_id]
-        same = " AND ".join(
-            f"CAST({quote_identifier(name)} AS VARCHAR) = {quote_literal(text)}"
-            for name, text in zip(by, texts, strict=True)
-        )
-        return [row for row, _ in locate(opened, same, by)]
-
-    return JoinTable(
-        source=keyed(view, keys or ["row_number() OVER () - 1"]),
-        keys=len(by) or 1,
-        kinds=tuple(kinds) or ("whole number",),
-        called=opened.shown,
-        fetch=opened.fetch,
-        dialect="duckdb",
-        size=lambda: (
-            int(opened.fetch(f"SELECT count(*) FROM {view}")[0][0]) if opened.rows is None else opened.rows  # noqa: S608
-        ),
-        places=places,
-    )
-
-
-def _kind_of_id(type_: str, column: str, where: str) -> str:
-    """The kind of id that a type of DuckDB makes: kinds must agree between tables, widths need not."""
-    bare = type_.partition("(")[0].lower()
-    if bare in _WHOLE:
-        return "whole number"
-    if bare in ("varchar", "enum"):
-        return "text"
-    if bare in _UNFIT or type_.endswith("]"):
-        raise unfit_id(type_, column, where)
-    return type_
+    return pins_of(names, reading, least=len(given))
