@@ -153,12 +153,12 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
     def fairness(self) -> Fairness:
         """Factor -> criterion -> gap or ratio between its groups: `a.fairness["sex"]["gap(recall)"]`."""
         from assay.fairness.crossed_groups import with_crossed
-        from assay.fairness.fairness_by_factor import assess_fairness
+        from assay.fairness.fairness_by_factor import Fairness
         from assay.fairness.settings import FairnessSettings
 
         settings = with_crossed(self._fairness or FairnessSettings(), self.by_group)
         level, headline = self.settings.wanted.level, self.contract.headline
-        return assess_fairness(self.by_group, self.grouped.factors, level=level, measures=headline, settings=settings)
+        return Fairness(self.by_group, self.grouped.factors, level=level, measures=headline, settings=settings)
 
     def require_fairness(
         self, *criteria: str, tolerance: float | None = None, minimum: int = 10, reason: str = ""
