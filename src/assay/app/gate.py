@@ -94,7 +94,7 @@ def _opened(
             return _of_comparison(Comparison.from_record(record), against)
         return {"": Assessment.from_record(record)}, _reference(against, options, quiet=quiet)
     if len(paths) == 1 and is_plan(paths[0], columns=columns_named(options)):
-        from assay.app.commands.plan_checks import refuse_options, run_plan
+        from assay.app.commands.plan_commands import refuse_options, run_plan
         from assay.app.commands.run_command import limits_of
 
         refuse_options(options)

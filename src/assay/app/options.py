@@ -10,6 +10,10 @@ import click
 
 from assay.app.option_types import flag, give_options, row, words
 
+QUIET = flag("--quiet -q", "Print nothing for people.")
+AS_JSON = flag("--json as_json", "Print the same as JSON.")
+"""Those of nearly every command."""
+_RECORD_JSON = flag("--json as_json", "Print the Record on standard output, and the summary on standard error.")
 _SHOW_IDS = flag("--show-ids", "Show ids in errors as they are, not as hashes.")
 _LEVEL = row("--level", "NUMBER", "Confidence level of the intervals.", type=float, default=0.95)
 _SEED = row("--seed", "NUMBER", "Seed of the random draws.", type=int, default=4213)
@@ -298,14 +302,7 @@ of_plans = give_options(
 )  # fmt: skip
 """Give a command the options about running a plan."""
 
-of_output = give_options(
-    {
-        "Output": (
-            flag("--json as_json", "Print the Record on standard output, and the summary on standard error."),
-            flag("--quiet -q", "Print nothing for people."),
-        )
-    }
-)
+of_output = give_options({"Output": (_RECORD_JSON, QUIET)})
 """Give a command the options about what it prints."""
 
 of_files = give_options(
@@ -314,9 +311,9 @@ of_files = give_options(
             row("--out -o", "FOLDER", "Folder for record.json and report.html.", default="assay-out"),
             row("--report reports", "FILE", "Also write this report, such as report.pdf; repeatable.", multiple=True),
             flag("--no-report bare", "Write record.json only."),
-            flag("--json as_json", "Print the Record on standard output, and the summary on standard error."),
+            _RECORD_JSON,
             flag("--json-short as_short", "Print the values of all rows, intervals and verdicts only, as JSON."),
-            flag("--quiet -q", "Print nothing for people."),
+            QUIET,
         )
     }
 )

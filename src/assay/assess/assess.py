@@ -15,7 +15,7 @@ from assay.assess.environment import environment
 from assay.assess.provenance import about, file_notes
 from assay.assess.record.record import Record
 from assay.core.errors import PlanError, RowsError
-from assay.core.labels import Label, in_order
+from assay.core.labels import Label, in_order, speller
 from assay.core.parallel import monotonic
 from assay.core.text import counted, quoted
 from assay.core.traits import Task
@@ -222,8 +222,6 @@ def _assessed(source: Source, counted_: Counted, request: _Request, decided: Dec
     scored, notes = _one_kind(scored, kinds, source)
     truth, predicted = ({cell[i] for cell in scored} for i in (0, 1))
     if spelled:
-        from assay.core.typed_labels import speller
-
         own = speller({*truth, *predicted})
         labels = None if labels is None else [own(x) for x in labels]
         positive = None if positive is None else own(positive)

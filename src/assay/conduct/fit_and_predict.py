@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +16,7 @@ from assay.conduct.fold_cache import Kept, Outcome, Scored, data_digest, fingerp
 from assay.conduct.splits import Fold, dice
 from assay.core.errors import PlanError, RowsError, UnknownLabel
 from assay.core.labels import Label
+from assay.core.progress import progress_bar
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.columns import coded
 
@@ -79,13 +78,13 @@ def run(
     going = (
         unit for unit in left if not failed
     )  # after a failure nothing new is begun; what runs is finished and kept
-    with _bar(len(todo), len(outcomes)) as tell:
+    with progress_bar("folds") as tell:
         for unit, outcome in _outcomes(estimators, data, folds, going, seed=seed, jobs=jobs):
             if isinstance(outcome, Trouble):
                 failed[unit] = outcome
             else:
                 keep(unit, outcome)
-            tell()
+            tell(len(outcomes) + len(failed), len(todo))
     if failed:
         model, i = first = min(failed, key=left.index)
         raise _failed(model, folds[i], failed[first], kept=folder is not None)
@@ -303,18 +302,3 @@ def _failed(model: str, fold: Fold, trouble: Trouble, *, kept: bool) -> PlanErro
     )
     error.add_note(trouble.trace)
     return error
-
-
-@contextmanager
-def _bar(total: int, done: int) -> Iterator[Callable[[], None]]:
-    """A progress bar on stderr, where somebody watches."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("folds", total=total, completed=done)
-        yield lambda: bar.update(task, advance=1)

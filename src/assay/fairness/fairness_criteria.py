@@ -17,6 +17,7 @@ from assay.core.registry import folded
 from assay.core.text import visible
 from assay.core.traits import FUND, Source
 
+SOURCE: Final = FUND("fairness")
 From = Literal["counts", "scores", "strata", "statement"]
 FOUR_FIFTHS: Final = 0.8
 """The four-fifths rule: the lowest selection rate is at least 80 % of the highest (29 CFR 1607.4 D)."""
@@ -36,7 +37,7 @@ class Criterion:
     complement: str = ""
     """The criterion that says the same with one minus the statistic; it is not tested twice."""
     errata: tuple[str, ...] = ()
-    source: Source = FUND("fairness")
+    source: Source = SOURCE
 
 
 def _read_criteria() -> tuple[Criterion, ...]:

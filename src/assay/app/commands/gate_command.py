@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.app.messages import tell_line
-from assay.app.option_types import Command, Input, Option
+from assay.app.option_types import Command, Input, flag, give_options, row
 from assay.app.options import of_decisions, of_output, of_rows
 
 if TYPE_CHECKING:
@@ -23,25 +23,28 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @click.argument("paths", type=Input(), nargs=-1, required=True, metavar="RECORD|PREDICTIONS...")
 @of_decisions
-@click.option(
-    "--margin",
-    cls=Option,
-    group="Criteria",
-    type=float,
-    help="With --against: the usual measures must not be worse by this much (two classes: recall and specificity;"
-    " more: accuracy and f1_macro).",
-)
-@click.option("--junit", cls=Option, group="Output", type=click.Path(), help="Write the decisions as JUnit XML.")
-@click.option("--markdown", cls=Option, group="Output", type=click.Path(), help="Write the decisions as Markdown.")
-@click.option(
-    "--record", "record_to", cls=Option, group="Output", type=click.Path(), help="Write the Record with its decisions."
-)
-@click.option(
-    "--github/--no-github",
-    cls=Option,
-    group="Output",
-    default=None,
-    help="Print annotations, and write the step summary [default: if GITHUB_ACTIONS is set]",
+@give_options(
+    {
+        "Criteria": (
+            row(
+                "--margin",
+                "FLOAT",
+                "With --against: the usual measures must not be worse by this much (two classes: recall and"
+                " specificity; more: accuracy and f1_macro).",
+                type=float,
+            ),
+        ),
+        "Output": (
+            row("--junit", "PATH", "Write the decisions as JUnit XML.", type=click.Path()),
+            row("--markdown", "PATH", "Write the decisions as Markdown.", type=click.Path()),
+            row("--record record_to", "PATH", "Write the Record with its decisions.", type=click.Path()),
+            flag(
+                "--github/--no-github",
+                "Print annotations, and write the step summary [default: if GITHUB_ACTIONS is set]",
+                default=None,
+            ),
+        ),
+    }
 )
 @of_rows
 @of_output
@@ -126,9 +129,9 @@ def _say(records: Mapping[str, Record]) -> None:
         decisions = verdicts(record)
         if decisions is None:
             continue
-        for row in decisions.rows:
-            tell_line(f"{row.sign} {row.verdict:<12} {row.criterion}")
-            tell_line(f"  {row.why}")
-            if row.needed:
-                tell_line(f"  {row.needed}")
+        for decision in decisions.rows:
+            tell_line(f"{decision.sign} {decision.verdict:<12} {decision.criterion}")
+            tell_line(f"  {decision.why}")
+            if decision.needed:
+                tell_line(f"  {decision.needed}")
         tell_line(f"verdict  {f'{name}: ' if name else ''}{decisions.overall}: {decisions.says}")

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import shlex
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import assay
 from assay.app.option_types import named_values
 from assay.app.proposal import fill_roles, is_pattern, lacking
 from assay.assess.arguments import arrange
 from assay.core.errors import AssayError, PlanError
+from assay.core.progress import progress_bar
 from assay.core.text import counted
 from assay.rows.databases.database import is_database
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 LONG = 32 * 2**20
 """Bytes from which reading a file is worth a progress bar."""
-PATIENCE: Final = 0.5
-"""Seconds after which somebody who watches is told how far the intervals are."""
 
 
 def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: Any) -> Assessment:  # noqa: ANN401  options by name
@@ -43,7 +41,7 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
     embedded = arguments.get("engine") in (None, "duckdb")
     if lacking(arguments) or is_pattern(arguments["score"]):
         arguments |= fill_roles(arguments, data, embedded=embedded, quiet=quiet)
-    with bar([*paths, *truth_files], quiet=quiet or not embedded) as progress:
+    with reading_bar([*paths, *truth_files], quiet=quiet or not embedded) as progress:
         arguments["reading"] = replace(arguments["reading"], progress=progress)
         return assay.assess(data=data, **arguments)
 
@@ -100,47 +98,14 @@ def _threshold(given: str | None) -> float | str | None:
 
 
 @contextmanager
-def bar(data: str | list[str], *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+def reading_bar(data: str | list[str], *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     """A progress bar for reading a large file, where somebody watches."""
     size, name = (0, "") if quiet else _size(data)
-    if quiet or size < LONG or not sys.stderr.isatty():
+    if size < LONG or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"reading {name}", total=size)
-
-        def tell(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
-
+    with progress_bar(f"reading {name}", of_bytes=True) as tell:
         yield tell
-
-
-@contextmanager
-def working(name: str = "", *, quiet: bool, what: str = "intervals") -> Iterator[Callable[[int, int], None]]:
-    """A progress bar for the intervals of many classes and groups, where somebody watches and they take long."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _done, _total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
-    task, began = bar.add_task(f"{what} {name}".strip(), total=None), time.monotonic()
-
-    def tell(done: int, total: int) -> None:
-        bar.update(task, completed=done, total=total)
-        if time.monotonic() - began > PATIENCE and not bar.live.is_started:
-            bar.start()
-
-    try:
-        yield tell
-    finally:
-        bar.stop()
 
 
 def _size(data: str | list[str]) -> tuple[int, str]:

@@ -12,9 +12,8 @@ from typing import Final, cast
 from assay.assess.arguments import ScoreSettings
 from assay.assess.scores.threshold_syntax import rule
 from assay.core.errors import PlanError, RowsError
-from assay.core.labels import Label, in_order
+from assay.core.labels import Label, in_order, speller
 from assay.core.text import counted, listed, quoted, visible
-from assay.core.typed_labels import speller
 from assay.rows.label_types import Classes, classes, kind_of
 from assay.rows.logits import Link, as_chances, log_odds
 from assay.rows.score_columns import (
