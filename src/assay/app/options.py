@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from assay.app.option_types import flag, give_options, row, words
+from assay.app.option_types import flag, give_options, named_values, row, words
+
+if TYPE_CHECKING:
+    from assay.rows.limits import Limits
 
 QUIET = flag("--quiet -q", "Print nothing for people.")
 AS_JSON = flag("--json as_json", "Print the same as JSON.")
@@ -333,3 +336,32 @@ def typed(names: Iterable[str], free: Iterable[str] = ()) -> list[str]:
         for name in names
         if name not in ours and context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
     ]
+
+
+def door_arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """Options that every task has as keywords of its door; the columns of crossed groups are groups, too."""
+    from assay.assess.arguments import arrange
+
+    for option, name in (("groups", "group"), ("labels", "labels"), ("measures", "measures")):
+        given[name] = list(given.pop(option, None) or ()) or None
+    if crossed := list(given.pop("cross", None) or ()):
+        columns = [*(given["group"] or ()), *(part for name in crossed for part in name.split(":"))]
+        given |= {"group": list(dict.fromkeys(columns)), "cross": crossed}
+    given |= {"sha256": pins_of(given.pop("sha256", ())), "limits": limits_of(given)}
+    return arrange(**given)
+
+
+def limits_of(given: dict[str, Any]) -> Limits | None:
+    """The limits among options, taken out of them."""
+    from assay.rows.limits import Limits
+
+    allowed = {name: given.pop(name, None) for name in ("memory", "threads", "temp")}
+    return Limits(**allowed) if any(one is not None for one in allowed.values()) else None
+
+
+def pins_of(given: str | Sequence[str] | None) -> str | dict[str, str] | None:
+    """Digests as typed: one alone, or each with its file's name before it."""
+    typed = [given] if isinstance(given, str) else list(given or ())
+    if len(typed) == 1 and "=" not in typed[0]:
+        return typed[0]
+    return named_values(typed, "--sha256", "file", code="option-unknown") or None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from assay.app.option_types import Column, Command, Option, TaskName, Words, give_options, named_values, row
-from assay.app.options import of_decisions, of_files, of_rows
+from assay.app.options import door_arguments, of_decisions, of_files, of_rows
 from assay.core.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -178,8 +178,6 @@ def compare_by_task(task: Task, tables: Sequence[str], *, quiet: bool, **given: 
 
 def _arguments(task: Task, given: Mapping[str, Any]) -> dict[str, Any]:
     """Options of the command line as keywords of the task's door."""
-    from assay.app.commands.run_command import door_arguments
-
     names = {*(role.name for role in task.roles), *(option.name for option in task.options)}
     own = {name: value for name, value in given.items() if name in names}
     shared = door_arguments({name: value for name, value in given.items() if name not in names})

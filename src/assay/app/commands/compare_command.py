@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from assay.app.option_types import Input, named_values
-from assay.app.options import of_files, of_models
+from assay.app.options import limits_of, of_files, of_models
 from assay.app.task_commands import TASK, TaskCommand, compare_by_task, of_task
 from assay.core.errors import PlanError
 from assay.core.text import listed
@@ -47,7 +47,7 @@ def compare(tables: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401  opt
 def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: ANN401  options by name
     """Compare models; labels typed as text are matched to the files' own type."""
     import assay
-    from assay.app.commands.run_command import limits_of, typed_costs
+    from assay.app.commands.run_command import typed_costs
     from assay.assess.arguments import arrange
 
     given |= {"limits": limits_of(given), "costs": typed_costs(given.pop("cost", ()), given.pop("costs", None))}

@@ -1,26 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands that write, check and run plans."""
+"""The commands that write and check plans."""
 
 from __future__ import annotations
 
 import json
-import shlex
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from assay.app.messages import say_line
 from assay.app.option_types import Group, flag, row, with_options
-from assay.app.options import typed
 from assay.core.errors import PlanError
-from assay.core.progress import progress_bar
-
-if TYPE_CHECKING:
-    from assay.app.commands.report_command import Output
-    from assay.app.criteria_options import Stated
-    from assay.assess.assessment import Assessment
 
 NEXT = 5
 """Open answers that are told first."""
@@ -186,42 +178,3 @@ def _runs(ids: list[str]) -> list[str]:
         else:
             runs.append([row_id])
     return [run[0] if len(run) == 1 else f"{run[0]} to {run[-1].rpartition('-')[2]}" for run in runs]
-
-
-def run_plan(path: str, *, quiet: bool, **given: Any) -> list[tuple[str, Assessment]]:  # noqa: ANN401  as a run has it
-    """Every assessment a plan describes, each with the name of its folder."""
-    import assay.report  # noqa: F401  an assessment can draw itself once the report layer has introduced itself
-    from assay.app.commands.run_command import reading_bar
-    from assay.assess.conformity.plan_run import run_planned
-    from assay.assess.plan.checked_plan import load_plan
-
-    return run_planned(
-        load_plan(path),
-        watching=lambda data: reading_bar(data, quiet=quiet),
-        working=lambda name: progress_bar(f"intervals {name}".strip(), quiet=quiet),
-        **given,
-    )
-
-
-def refuse_options(given: dict[str, Any]) -> None:
-    """What shapes the numbers is said in the plan, and nowhere else."""
-    if options := typed(given, free=("out", "as_json", "quiet", "predictions", "ledger", "require", "allow_command")):
-        raise PlanError(
-            "role-clash",
-            "a plan is run as it is: options about rows and measures are stated in it",
-            found=", ".join(options),
-            fix="write them into the plan, or give the file of predictions instead of the plan",
-        )
-
-
-def run_and_write(path: str, output: Output, *, given: dict[str, Any], wanted: Stated) -> None:
-    """Run a plan, write a folder for each of its models, say what was found, and leave with what was decided."""
-    from assay.app.commands.run_command import limits_of
-    from assay.app.criteria_options import decided_by
-
-    require, ledger, allow = (given.pop(name) for name in ("require", "ledger", "allow_command"))
-    refuse_options(given)
-    every = run_plan(path, quiet=output.quiet, limits=limits_of(given), ledger=ledger, allow_command=allow)
-    found = {name: wanted.held_to(one) for name, one in every}
-    output.finish(found, f"assay plan check {shlex.quote(path)}   # what the plan still leaves open")
-    decided_by(list(found.values()), require=require)

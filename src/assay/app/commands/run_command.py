@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running an assessment of a file from the command line, with a progress bar where it takes long."""
+"""Running an assessment of a file, or of a plan, from the command line, with a progress bar where it takes long."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import assay
+import assay.report  # an assessment can draw itself once the report layer has introduced itself
 from assay.app.option_types import named_values
+from assay.app.options import door_arguments, limits_of, typed
 from assay.app.proposal import fill_roles, is_pattern, lacking
-from assay.assess.arguments import arrange
 from assay.core.errors import AssayError, PlanError
 from assay.core.progress import progress_bar
 from assay.core.text import counted
@@ -23,6 +24,8 @@ from assay.rows.databases.database import is_database
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from assay.app.commands.report_command import Output
+    from assay.app.criteria_options import Stated
     from assay.assess.assessment import Assessment
 
 LONG = 32 * 2**20
@@ -46,28 +49,11 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
         return assay.assess(data=data, **arguments)
 
 
-def door_arguments(given: dict[str, Any]) -> dict[str, Any]:
-    """Options that every task has as keywords of its door; the columns of crossed groups are groups, too."""
-    for option, name in (("groups", "group"), ("labels", "labels"), ("measures", "measures")):
-        given[name] = list(given.pop(option, None) or ()) or None
-    if crossed := list(given.pop("cross", None) or ()):
-        columns = [*(given["group"] or ()), *(part for name in crossed for part in name.split(":"))]
-        given |= {"group": list(dict.fromkeys(columns)), "cross": crossed}
-    given |= {"sha256": pins_of(given.pop("sha256", ())), "limits": limits_of(given)}
-    return arrange(**given)
-
-
 def next_of_run(assessment: Assessment, out: str) -> str:
     """The command that somebody may want next."""
     record = shlex.quote(str(Path(out) / "record.json"))
     groups = "" if assessment.grouped.factors else "; add --group COLUMN to the run for groups"
     return f"assay report {record} -o report.pdf   # or .md, .csv, a model card{groups}"
-
-
-def limits_of(given: dict[str, Any]) -> assay.Limits | None:
-    """The limits among options, taken out of them."""
-    allowed = {name: given.pop(name, None) for name in ("memory", "threads", "temp")}
-    return assay.Limits(**allowed) if any(one is not None for one in allowed.values()) else None
 
 
 def _scores(given: Sequence[str]) -> str | list[str] | dict[str, str] | None:
@@ -123,9 +109,37 @@ def _size(data: str | list[str]) -> tuple[int, str]:
     return size, files[0].name if len(files) == 1 else counted(len(files), "file")
 
 
-def pins_of(given: str | Sequence[str] | None) -> str | dict[str, str] | None:
-    """Digests as typed: one alone, or each with its file's name before it."""
-    typed = [given] if isinstance(given, str) else list(given or ())
-    if len(typed) == 1 and "=" not in typed[0]:
-        return typed[0]
-    return named_values(typed, "--sha256", "file", code="option-unknown") or None
+def run_plan(path: str, *, quiet: bool, **given: Any) -> list[tuple[str, Assessment]]:  # noqa: ANN401  as a run has it
+    """Every assessment a plan describes, each with the name of its folder."""
+    from assay.assess.conformity.plan_run import run_planned
+    from assay.assess.plan.checked_plan import load_plan
+
+    return run_planned(
+        load_plan(path),
+        watching=lambda data: reading_bar(data, quiet=quiet),
+        working=lambda name: progress_bar(f"intervals {name}".strip(), quiet=quiet),
+        **given,
+    )
+
+
+def refuse_options(given: dict[str, Any]) -> None:
+    """What shapes the numbers is said in the plan, and nowhere else."""
+    if options := typed(given, free=("out", "as_json", "quiet", "predictions", "ledger", "require", "allow_command")):
+        raise PlanError(
+            "role-clash",
+            "a plan is run as it is: options about rows and measures are stated in it",
+            found=", ".join(options),
+            fix="write them into the plan, or give the file of predictions instead of the plan",
+        )
+
+
+def run_and_write(path: str, output: Output, *, given: dict[str, Any], wanted: Stated) -> None:
+    """Run a plan, write a folder for each of its models, say what was found, and leave with what was decided."""
+    from assay.app.criteria_options import decided_by
+
+    require, ledger, allow = (given.pop(name) for name in ("require", "ledger", "allow_command"))
+    refuse_options(given)
+    every = run_plan(path, quiet=output.quiet, limits=limits_of(given), ledger=ledger, allow_command=allow)
+    found = {name: wanted.held_to(one) for name, one in every}
+    output.finish(found, f"assay plan check {shlex.quote(path)}   # what the plan still leaves open")
+    decided_by(list(found.values()), require=require)
