@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
-from assay.core.errors import PlanError
+from assay.core.errors import unknown_choice
 from assay.core.labels import Label
-from assay.core.text import listed, nearest, quoted
+from assay.core.text import listed, quoted
 from assay.fairness.conditional_parity import conditional_gap
 from assay.fairness.disparity import FAIL, INCONCLUSIVE, PASS, Disparity, Form, judge
 from assay.fairness.fairness_criteria import CRITERIA, FOUR_FIFTHS, Criterion, find_criterion, refuse_criterion
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 OPERATOR: Final = re.compile(r"\s*(gap|ratio)\s*\(\s*(.+?)\s*\)\s*")
 
 
-class Fairness(Mapping[str, "FactorFairness"]):
+class Fairness(dict[str, "FactorFairness"]):
     """By factor: criteria, gaps and ratios, from the estimates and the tally of each level of each factor of any task.
 
     `measures` are those whose gaps a Record lists where the task has no positive class.
@@ -53,35 +53,21 @@ class Fairness(Mapping[str, "FactorFairness"]):
         settings: FairnessSettings | None = None,
     ) -> None:
         self.settings, self.level = settings or FairnessSettings(), level
-        self._factors = {
-            name: FactorFairness(name, levels, tallies[name], level=level, measures=measures, settings=self.settings)
-            for name, levels in groups.items()
-        }
-
-    def __getitem__(self, factor: str) -> FactorFairness:
-        """The fairness of one factor."""
-        if factor not in self._factors:
-            close = nearest(factor, self._factors)
-            raise PlanError(
-                "missing-column",
-                f"there is no group {quoted(factor)}",
-                known=listed(self._factors) or "none: no group was given",
-                fix=f'did you mean "{close}"?' if close else "give it: group=... (--group)",
+        for name, levels in groups.items():
+            self[name] = FactorFairness(
+                name, levels, tallies[name], level=level, measures=measures, settings=self.settings
             )
-        return self._factors[factor]
 
-    def __iter__(self) -> Iterator[str]:
-        """The factors."""
-        return iter(self._factors)
-
-    def __len__(self) -> int:
-        """How many factors there are."""
-        return len(self._factors)
+    def __missing__(self, factor: str) -> NoReturn:
+        """Refuse a factor that is not there."""
+        what, known = f"there is no group {quoted(factor)}", listed(self) or "none: no group was given"
+        fix = "give it: group=... (--group)"
+        raise unknown_choice(factor, self, what, code="missing-column", known=known, fix=fix)
 
     @cached_property
     def listed(self) -> list[Disparity]:
         """What a Record lists: every criterion of every factor, p values corrected over all of them (Holm)."""
-        disparities = [disparity for factor in self._factors.values() for disparity in factor.listed()]
+        disparities = [disparity for factor in self.values() for disparity in factor.listed()]
         tested = [i for i, d in enumerate(disparities) if d.equality is not None and not _repeats(d)]
         corrected = holm([cast("Any", disparities[i].equality).p for i in tested])
         by_test = {(disparities[i].factor, disparities[i].name): p for i, p in zip(tested, corrected, strict=True)}
@@ -106,7 +92,7 @@ class Fairness(Mapping[str, "FactorFairness"]):
             "reason": self.settings.reason,
             "verdict": self.verdict,
             "criteria": [disparity.to_json() for disparity in self.listed],
-            "factors": {name: factor.to_json() for name, factor in self._factors.items()},
+            "factors": {name: factor.to_json() for name, factor in self.items()},
         }
 
 
