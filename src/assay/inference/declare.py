@@ -18,34 +18,9 @@ from assay.core.text import visible
 from assay.core.traits import Source
 from assay.inference.findings import Finding
 from assay.inference.tail_probabilities import ALTERNATIVES
-from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
-from assay.tally.paired.different_rows import Apart
-from assay.tally.paired.half_sample_folds import Halved
-from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_scores import PairedScores
-from assay.tally.paired.per_unit import PerUnit
-from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
 
-Tally: TypeAlias = (
-    Apart
-    | Blocks
-    | Calls
-    | Channels
-    | FiveByTwo
-    | Folds
-    | Groups
-    | Halved
-    | Outcomes
-    | PairedLabels
-    | PerUnit
-    | PairedScores
-    | Pairs
-    | Patterns
-    | Sample
-    | Strata
-    | Successes
-    | Table
-)
+Tally: TypeAlias = Any
+"""Whatever kind of tally a test takes; its function names them."""
 Procedure: TypeAlias = Callable[..., Finding | tuple[Finding, ...]]
 
 PAIRWISE = "tuple[Finding, ...]"
@@ -99,6 +74,7 @@ class Significance:
         """The finding on one tally.
 
         >>> from assay.inference.tests.mcnemar import mcnemar_exact
+        >>> from assay.tally.contingency_tables import Outcomes
         >>> round(mcnemar_exact(Outcomes(both=212, only_a=19, only_b=5, neither=22)).p, 4)
         0.0066
         """
@@ -190,13 +166,14 @@ def significance(
     """Declare the test whose procedure the decorated function is; `facts` are further fields of `Significance`."""
 
     def declare(function: Procedure) -> Significance:
-        kinds = function.__annotations__["t"].split(" | ")
+        kinds = function.__annotations__["t"]
+        named = [] if isinstance(kinds, type) else [function.__globals__[kind] for kind in kinds.split(" | ")]
         return TESTS.add(
             Significance(
                 name=function.__name__,
                 family=family or function.__name__,
                 source=source if isinstance(source, tuple) else (source,),
-                accepts=tuple(function.__globals__[kind] for kind in kinds),
+                accepts=tuple(named or [kinds]),
                 pairwise=function.__annotations__["return"] == PAIRWISE,
                 function=function,
                 **facts,
@@ -218,7 +195,7 @@ def tabled(function: Procedure, name: str, takes: type, parameters: Mapping[str,
     for attribute, value in {
         "__name__": name,
         "__signature__": inspect.Signature(keyword_parameters),
-        "__annotations__": {"t": takes.__name__, "return": "Finding"},
+        "__annotations__": {"t": takes, "return": "Finding"},
         "__wrapped__": function,
     }.items():
         setattr(procedure, attribute, value)

@@ -16,7 +16,6 @@ from assay.core.task import Counted, Request, find_task
 from assay.tally.batches import Column, open_batches
 from assay.tally.by_group import MISSING, Grouped
 from assay.tally.unit_models import UnitModels
-from assay.tally.unit_table import UnitTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,7 +61,10 @@ def read_units(task: UnitTask, request: Request, models: Mapping[str, Mapping[st
     kernel = partial(count_batch, task.name, dict(request.options), tuple(models or (ALONE,)), factors)
     with open_batches(request, columns) as batches:
         parts = batches.run(kernel, UnitParts)
-        groups = ordered_levels(parts.grouped.map(lambda units: units.table(ALONE)))
+        groups = {
+            factor: {level: cast("UnitModels", units).table(ALONE) for level, units in levels.items()}
+            for factor, levels in ordered_levels(parts.grouped).items()
+        }
         tally = parts.units if models else parts.units.table(ALONE)
         return Counted(tally=tally, census=batches.census, groups=groups, notes=batches.notes, data=batches.about)
 
@@ -132,7 +134,7 @@ def add_by_unit(sums: NDArray[np.float64], units: NDArray[Any]) -> tuple[list[st
     return list(places), added
 
 
-def ordered_levels(grouped: Grouped[UnitTable]) -> dict[str, dict[Label, object]]:
+def ordered_levels(grouped: Grouped[Any]) -> dict[str, dict[Label, object]]:
     """Groups with their levels in order, rows without a level last."""
     ordered: dict[str, dict[Label, object]] = {}
     for factor, levels in grouped.factors.items():
