@@ -95,9 +95,9 @@ class UnitTask(ABC):
 
     def read_models(self, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
         """Read the rows of several models."""
-        from assay.tasks.unit_inputs import read_units
+        from assay.tasks.unit_inputs import read_unit_models
 
-        return read_units(self, request, models)
+        return read_unit_models(self, request, models)
 
     @property
     def measures(self) -> list[Measure]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +16,7 @@ from assay.core.task import Counted, Request, find_task
 from assay.tally.batches import Column, open_batches
 from assay.tally.by_group import MISSING, Grouped
 from assay.tally.unit_models import UnitModels
+from assay.tally.unit_table import UnitTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,48 +26,52 @@ if TYPE_CHECKING:
 
 UNIT, GROUP, MODEL = "unit", "group ", " of model "
 """Names of columns in a batch, which no role can have."""
-ALONE = ""
-"""The model of an assessment, which needs no name."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnitParts:
-    """The sums of all units by model, and those of each level of each group."""
+    """A table of units, and those of each level of each group."""
 
-    units: UnitModels
-    grouped: Grouped[UnitModels]
+    table: UnitTable
+    grouped: Grouped[UnitTable]
 
     def __add__(self, other: UnitParts) -> UnitParts:
         """Both together."""
-        return UnitParts(self.units + other.units, self.grouped + other.grouped)
+        return UnitParts(self.table + other.table, self.grouped + other.grouped)
 
     def to_json(self) -> dict[str, object]:
         """As it travels between machines."""
-        return {**self.units.to_json(), "groups": self.grouped.to_json()}
+        return {**self.table.to_json(), "groups": self.grouped.to_json()}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> UnitParts:
         """The inverse of `to_json`."""
-        return cls(UnitModels.from_json(content), Grouped.from_json(content["groups"], UnitModels.from_json))
+        return cls(UnitTable.from_json(content), Grouped.from_json(content["groups"], UnitTable.from_json))
 
 
-def read_units(task: UnitTask, request: Request, models: Mapping[str, Mapping[str, object]] | None = None) -> Counted:
-    """Read one model with its groups, or several models on the same rows."""
-    columns = role_columns([role for role in task.roles if not role.by_model], request) | side_columns(request)
-    for model, given in (models or {ALONE: {}}).items():
-        own = replace(request, given={**request.given, **given})
-        for role, column in role_columns([role for role in task.roles if role.by_model], own).items():
-            columns[f"{role}{MODEL}{model}" if models else role] = column
-    factors = () if models else tuple(request.group)
-    kernel = partial(count_batch, task.name, dict(request.options), tuple(models or (ALONE,)), factors)
+def read_units(task: UnitTask, request: Request) -> Counted:
+    """Read one model."""
+    columns = role_columns(task.roles, request) | side_columns(request)
+    kernel = partial(count_batch, task.name, dict(request.options), tuple(request.group))
     with open_batches(request, columns) as batches:
         parts = batches.run(kernel, UnitParts)
-        groups = {
-            factor: {level: cast("UnitModels", units).table(ALONE) for level, units in levels.items()}
-            for factor, levels in ordered_levels(parts.grouped).items()
-        }
-        tally = parts.units if models else parts.units.table(ALONE)
-        return Counted(tally=tally, census=batches.census, groups=groups, notes=batches.notes, data=batches.about)
+        return Counted(
+            tally=parts.table, census=batches.census, groups=ordered_levels(parts.grouped), notes=batches.notes,
+            data=batches.about,
+        )  # fmt: skip
+
+
+def read_unit_models(task: UnitTask, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
+    """Read several models on the same rows."""
+    columns = role_columns([role for role in task.roles if not role.by_model], request) | side_columns(request)
+    for model, given in models.items():
+        own = Request(given={**request.given, **given}, options=request.options)
+        for role, column in role_columns([role for role in task.roles if role.by_model], own).items():
+            columns[f"{role}{MODEL}{model}"] = column
+    kernel = partial(count_models, task.name, dict(request.options), tuple(models))
+    with open_batches(request, columns) as batches:
+        paired = batches.run(kernel, UnitModels)
+        return Counted(tally=paired, census=batches.census, notes=batches.notes, data=batches.about)
 
 
 def role_columns(roles: Sequence[Role], request: Request) -> dict[str, Column]:
@@ -94,34 +99,28 @@ def side_columns(request: Request) -> dict[str, Column]:
 
 
 def count_batch(
-    task_name: str,
-    options: Mapping[str, object],
-    models: tuple[str, ...],
-    factors: tuple[str, ...],
-    batch: Mapping[str, NDArray[Any]],
+    task_name: str, options: Mapping[str, object], factors: tuple[str, ...], batch: Mapping[str, NDArray[Any]]
 ) -> UnitParts:
     """Count a batch of rows: the kernel of every task whose units are rows or groups of rows."""
     task = cast("UnitTask", find_task(task_name))
-    by_model = []
-    for model in models:
-        end = f"{MODEL}{model}"
-        own = {name: values for name, values in batch.items() if MODEL not in name or name.endswith(end)}
-        by_model.append(task.kernel({name.removesuffix(end): values for name, values in own.items()}, options))
-    sums, units = np.stack(by_model, axis=1), batch.get(UNIT)
-
-    def add_rows(mask: NDArray[np.bool_] | slice) -> UnitModels:
-        part = sums[mask]
-        if units is None:
-            return UnitModels.build(models, task.sums.NAMES, part)
-        ids, added = add_by_unit(part.reshape(len(part), -1), units[mask])
-        return UnitModels.build(models, task.sums.NAMES, added.reshape(-1, *sums.shape[1:]), rows=len(part), ids=ids)
-
-    factors_: dict[str, dict[Label, UnitModels]] = {}
+    sums = task.kernel(batch, options)
+    units = batch.get(UNIT)
+    factors_: dict[str, dict[Label, UnitTable]] = {}
     for factor in factors:
         levels = batch[f"{GROUP}{factor}"]
         masks = {level: np.fromiter((value == level for value in levels), bool, len(levels)) for level in set(levels)}
-        factors_[factor] = {MISSING if level is None else level: add_rows(mask) for level, mask in masks.items()}
-    return UnitParts(add_rows(slice(None)), Grouped(factors=factors_))
+        factors_[factor] = {
+            MISSING if level is None else level: _table(task, sums[mask], None if units is None else units[mask])
+            for level, mask in masks.items()
+        }
+    return UnitParts(_table(task, sums, units), Grouped(factors=factors_))
+
+
+def _table(task: UnitTask, sums: NDArray[np.float64], units: NDArray[Any] | None) -> UnitTable:
+    if units is None:
+        return UnitTable.build(task.sums.NAMES, sums)
+    ids, added = add_by_unit(sums, units)
+    return UnitTable.build(task.sums.NAMES, added, rows=len(sums), ids=ids)
 
 
 def add_by_unit(sums: NDArray[np.float64], units: NDArray[Any]) -> tuple[list[str], NDArray[np.float64]]:
@@ -134,7 +133,26 @@ def add_by_unit(sums: NDArray[np.float64], units: NDArray[Any]) -> tuple[list[st
     return list(places), added
 
 
-def ordered_levels(grouped: Grouped[Any]) -> dict[str, dict[Label, object]]:
+def count_models(
+    task_name: str, options: Mapping[str, object], models: tuple[str, ...], batch: Mapping[str, NDArray[Any]]
+) -> UnitModels:
+    """Count a batch of rows for several models."""
+    task = cast("UnitTask", find_task(task_name))
+    shared = {name: values for name, values in batch.items() if MODEL not in name}
+    by_model = []
+    for model in models:
+        end = f"{MODEL}{model}"
+        own = {name.removesuffix(end): values for name, values in batch.items() if name.endswith(end)}
+        by_model.append(task.kernel({**shared, **own}, options))
+    stacked = np.stack(by_model, axis=1)
+    if UNIT not in batch:
+        return UnitModels.build(models, task.sums.NAMES, stacked)
+    ids, added = add_by_unit(stacked.reshape(len(stacked), -1), batch[UNIT])
+    shaped = added.reshape(-1, *stacked.shape[1:])
+    return UnitModels.build(models, task.sums.NAMES, shaped, rows=len(stacked), ids=ids)
+
+
+def ordered_levels(grouped: Grouped[UnitTable]) -> dict[str, dict[Label, object]]:
     """Groups with their levels in order, rows without a level last."""
     ordered: dict[str, dict[Label, object]] = {}
     for factor, levels in grouped.factors.items():
