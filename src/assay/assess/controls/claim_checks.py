@@ -10,10 +10,9 @@ from assay.assess.controls.control_declaration import Outcome, Verdict, control,
 from assay.assess.controls.evidence import Inquiry
 from assay.core.text import counted, listed
 from assay.core.traits import TS4213
-from assay.inference.decision_words import Kind
+from assay.inference.decision_words import RESAMPLED
 from assay.tally.base import digest
 
-RESAMPLED: Final = (Kind.RESAMPLES, Kind.FIVE_BY_TWO, Kind.HALVED)
 BY_ACCURACY: Final = ("accuracy", "error_rate")
 CROSS_VALIDATED: Final = ("cv-comparison",)
 
