@@ -16,7 +16,7 @@ from assay.app.commands.advise_command import advise
 from assay.app.commands.compare_command import compare
 from assay.app.commands.gate_command import gate
 from assay.app.commands.ledger_commands import ledger as ledger_group
-from assay.app.commands.plan_commands import init, plan
+from assay.app.commands.plan_commands import init, plan, run_and_write
 from assay.app.commands.reference_commands import completion, doctor, explain, measures, schema, show, tests
 from assay.app.commands.tally_and_merge_commands import merge, tally
 from assay.app.commands.verify_and_sign_commands import keys, sign, verify
@@ -75,8 +75,6 @@ def run(predictions: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401  op
     wanted = stated(given, measures=None if task is None else task.registry)  # nor a mistyped criterion
     refuse_records(predictions)
     if task is None and len(predictions) == 1 and is_plan(predictions[0], columns=columns_named(given)):
-        from assay.app.commands.run_command import run_and_write
-
         run_and_write(predictions[0], output, given=given, wanted=wanted)
         return
     from assay.app.commands.run_command import next_of_run, run_file

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -13,7 +12,6 @@ from assay.assess.arguments import IntervalSettings, ScoreSettings, demand_own_c
 from assay.assess.assessment import Assessment
 from assay.assess.environment import environment
 from assay.assess.provenance import about, file_notes
-from assay.assess.record.record import Record
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order, speller
 from assay.core.parallel import monotonic
@@ -35,8 +33,6 @@ from assay.tasks.classification.settings import Settings, chosen
 from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
-    from assay.assess.compare.comparison import Comparison
-    from assay.assess.compare.task_comparison import TaskComparison
     from assay.assess.scores.score_predictions import Decided
     from assay.measures import Measure
     from assay.rows.limits import Limits
@@ -196,18 +192,6 @@ def _check_labels(*, truth: object, predicted: object, score: object) -> None:
             )
 
 
-def load(path: str | os.PathLike[str]) -> Assessment | Comparison | TaskComparison:
-    """The assessment or comparison a record.json was written from.
-
-    path: the record.json"""  # noqa: D209
-    record = Record.load(path)
-    if record.get("kind") != "comparison":
-        return Assessment.from_record(record)
-    from assay.assess.compare.task_comparison import restore_comparison
-
-    return restore_comparison(record)
-
-
 def _assessed(source: Source, counted_: Counted, request: RowRequest, decided: Decided | None = None) -> Assessment:
     """Turn counted rows into an assessment."""
     if not counted_.rows:
@@ -234,7 +218,10 @@ def _assessed(source: Source, counted_: Counted, request: RowRequest, decided: D
     confusion = _confusion(scored, settled, counted_.weighted)
     if confusion.worth is not None:
         notes.append(f"the weighted rows are worth about {confusion.worth:,.0f} rows of equal weight (Kish)")
-    part, scores_by_level, by_unit, more = None, {}, {}, ()
+    part: ScorePart | None = None
+    scores_by_level: dict[str, dict[Label, ScorePart]] = {}
+    by_unit: dict[str | None, UnitScores] = {}
+    more: tuple[str, ...] = ()
     if decided is not None:
         from assay.assess.scores.score_predictions import tallied
 
@@ -375,4 +362,4 @@ def _grouped(
     return Grouped(factors=factors)
 
 
-__all__ = ["Task", "assess", "load"]
+__all__ = ["Task", "assess"]

@@ -132,6 +132,7 @@ class Measure:
     def __call__(self, tally: Tally) -> Value:
         """The value on one table: a Share, a Number, or Undefined with its reason.
 
+        >>> from assay.tally.labels.one_vs_rest import Binary
         >>> from assay.tasks.classification.measures.rates import recall
         >>> recall(Binary.of(tp=231, fp=0, fn=27, tn=0)).value
         0.8953488372093024

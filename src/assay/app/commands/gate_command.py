@@ -199,9 +199,11 @@ def _opened(
     paths: Sequence[str], against: str | None, options: dict[str, Any], *, quiet: bool
 ) -> tuple[dict[str, Assessment], object]:
     """What is gated, and its reference: paired where both were counted on the same rows."""
-    from assay.app.commands.run_command import refuse_options, run_file, run_plan
+    from assay.app.commands.run_command import plan_bars, refuse_options, run_file
     from assay.assess.assessment import Assessment
     from assay.assess.compare.comparison import Comparison
+    from assay.assess.conformity.plan_run import run_planned
+    from assay.assess.plan.checked_plan import load_plan
     from assay.assess.record.record import Record
 
     if len(paths) == 1 and is_record(paths[0]):
@@ -213,7 +215,8 @@ def _opened(
         return {"": Assessment.from_record(record)}, _reference(against, options, quiet=quiet)
     if len(paths) == 1 and is_plan(paths[0], columns=columns_named(options)):
         refuse_options(options)
-        return dict(run_plan(paths[0], quiet=quiet, limits=limits_of(options))), _reference(against, {}, quiet=quiet)
+        every = run_planned(load_plan(paths[0]), **plan_bars(quiet=quiet), limits=limits_of(options))
+        return dict(every), _reference(against, {}, quiet=quiet)
     if against is not None and not is_record(against) and options.get("ids") and len(paths) == 1:
         return _of_comparison(_compared(paths[0], against, options), None)
     return {"": run_file(paths, quiet=quiet, **dict(options))}, _reference(against, options, quiet=quiet)

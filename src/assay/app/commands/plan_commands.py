@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands that write and check plans."""
+"""The commands that write, check and run plans."""
 
 from __future__ import annotations
 
 import json
+import shlex
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.app.messages import say_line
 from assay.app.option_types import Group, flag, row, with_options
+from assay.app.options import limits_of
 from assay.core.errors import PlanError
+
+if TYPE_CHECKING:
+    from assay.app.commands.report_command import Output
+    from assay.app.criteria_options import Stated
 
 NEXT = 5
 """Open answers that are told first."""
@@ -178,3 +184,20 @@ def _runs(ids: list[str]) -> list[str]:
         else:
             runs.append([row_id])
     return [run[0] if len(run) == 1 else f"{run[0]} to {run[-1].rpartition('-')[2]}" for run in runs]
+
+
+def run_and_write(path: str, output: Output, *, given: dict[str, Any], wanted: Stated) -> None:
+    """Run a plan, write a folder for each of its models, say what was found, and leave with what was decided."""
+    import assay.report  # noqa: F401  an assessment can draw itself once the report layer has introduced itself
+    from assay.app.commands.run_command import plan_bars, refuse_options
+    from assay.app.criteria_options import decided_by
+    from assay.assess.conformity.plan_run import run_planned
+    from assay.assess.plan.checked_plan import load_plan
+
+    require, ledger, allow = (given.pop(name) for name in ("require", "ledger", "allow_command"))
+    refuse_options(given)
+    bars = plan_bars(quiet=output.quiet)
+    every = run_planned(load_plan(path), **bars, limits=limits_of(given), ledger=ledger, allow_command=allow)
+    found = {name: wanted.held_to(one) for name, one in every}
+    output.finish(found, f"assay plan check {shlex.quote(path)}   # what the plan still leaves open")
+    decided_by(list(found.values()), require=require)

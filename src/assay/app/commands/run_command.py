@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import assay
 import assay.report  # an assessment can draw itself once the report layer has introduced itself
 from assay.app.option_types import named_values
-from assay.app.options import door_arguments, limits_of, typed
+from assay.app.options import door_arguments, typed
 from assay.app.proposal import fill_roles, is_pattern, lacking
 from assay.core.errors import AssayError, PlanError
 from assay.core.progress import progress_bar
@@ -24,8 +24,6 @@ from assay.rows.databases.database import is_database
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.app.commands.report_command import Output
-    from assay.app.criteria_options import Stated
     from assay.assess.assessment import Assessment
 
 LONG = 32 * 2**20
@@ -109,17 +107,12 @@ def _size(data: str | list[str]) -> tuple[int, str]:
     return size, files[0].name if len(files) == 1 else counted(len(files), "file")
 
 
-def run_plan(path: str, *, quiet: bool, **given: Any) -> list[tuple[str, Assessment]]:  # noqa: ANN401  as a run has it
-    """Every assessment a plan describes, each with the name of its folder."""
-    from assay.assess.conformity.plan_run import run_planned
-    from assay.assess.plan.checked_plan import load_plan
-
-    return run_planned(
-        load_plan(path),
-        watching=lambda data: reading_bar(data, quiet=quiet),
-        working=lambda name: progress_bar(f"intervals {name}".strip(), quiet=quiet),
-        **given,
-    )
+def plan_bars(*, quiet: bool) -> dict[str, Any]:
+    """What shows how far the run of a plan is: reading of files, and intervals of each model."""
+    return {
+        "watching": lambda data: reading_bar(data, quiet=quiet),
+        "working": lambda name: progress_bar(f"intervals {name}".strip(), quiet=quiet),
+    }
 
 
 def refuse_options(given: dict[str, Any]) -> None:
@@ -131,15 +124,3 @@ def refuse_options(given: dict[str, Any]) -> None:
             found=", ".join(options),
             fix="write them into the plan, or give the file of predictions instead of the plan",
         )
-
-
-def run_and_write(path: str, output: Output, *, given: dict[str, Any], wanted: Stated) -> None:
-    """Run a plan, write a folder for each of its models, say what was found, and leave with what was decided."""
-    from assay.app.criteria_options import decided_by
-
-    require, ledger, allow = (given.pop(name) for name in ("require", "ledger", "allow_command"))
-    refuse_options(given)
-    every = run_plan(path, quiet=output.quiet, limits=limits_of(given), ledger=ledger, allow_command=allow)
-    found = {name: wanted.held_to(one) for name, one in every}
-    output.finish(found, f"assay plan check {shlex.quote(path)}   # what the plan still leaves open")
-    decided_by(list(found.values()), require=require)

@@ -10,8 +10,9 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from assay.assess.compare.plan_comparison import Entrant, match, standings
+from assay.assess.compare.plan_comparison import Entrant, standings
 from assay.assess.conformity.ledger import Access, looked, registered
+from assay.assess.conformity.plan_contests import match
 from assay.assess.conformity.plan_counts import Frozen, Part, count_part, freeze, is_task_plan, parts_of
 from assay.assess.conformity.plan_predictions import MadeHere, demand_consent, digest_of_file, make_predictions
 from assay.assess.conformity.plan_sources import PlanFiles, Progress

@@ -180,7 +180,7 @@ def _digests(record: Record) -> Iterator[Mismatch]:
 def _rebuilt(record: Record) -> Mapping[str, Any]:
     """The Record computed again from its tallies and settings; a wrong digest has been told already."""
     trusted = Record({**record, "digests": {**record["digests"], "tallies": digest(record["tallies"])}})
-    from assay.assess.compare.task_comparison import restore_comparison
+    from assay.assess.record.stored_results import restore_comparison
 
     if record["kind"] == "comparison":
         return restore_comparison(trusted).record
