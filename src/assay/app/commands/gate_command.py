@@ -179,11 +179,11 @@ def gated(paths: Sequence[str], options: dict[str, Any], *, quiet: bool) -> dict
     return out
 
 
-def _usual(one: Assessment, margin: float) -> list[Criterion]:
+def _usual(assessment: Assessment, margin: float) -> list[Criterion]:
     from assay.assess.decide.criteria import criterion
 
-    names = USUAL.get(one.contract.variant(one.counts), one.contract.headline[:2])
-    return [criterion(f"{measure} non-inferior margin {margin!r}", one.measures) for measure in names]
+    names = USUAL.get(assessment.contract.variant(assessment.counts), assessment.contract.headline[:2])
+    return [criterion(f"{measure} non-inferior margin {margin!r}", assessment.measures) for measure in names]
 
 
 def _nothing_asked(against: str | None) -> PlanError:
