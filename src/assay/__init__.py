@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from assay.assess.arguments import IntervalSettings, ScoreSettings, TestSettings
-    from assay.assess.assess import assess, from_confusion_matrix, load
+    from assay.assess.assess import assess
     from assay.assess.assessment import Assessment
     from assay.assess.compare.compare import compare, compare_values
     from assay.assess.compare.comparison import Comparison
     from assay.assess.compare.cross_validation import Conducted
     from assay.assess.compare.estimators import conduct
+    from assay.assess.matrix_input import from_confusion_matrix
     from assay.assess.merge import merge
     from assay.assess.record.record import Record
+    from assay.assess.record.stored_results import load
     from assay.assess.sklearn_scorer import scorer
     from assay.core.errors import (
         AssayError,
@@ -96,8 +98,8 @@ _HOMES = {
     "compare": "assay.assess.compare.compare",
     "compare_values": "assay.assess.compare.compare",
     "conduct": "assay.assess.compare.estimators",
-    "from_confusion_matrix": "assay.assess.assess",
-    "load": "assay.assess.assess",
+    "from_confusion_matrix": "assay.assess.matrix_input",
+    "load": "assay.assess.record.stored_results",
     "merge": "assay.assess.merge",
     "measure": "assay.measures.catalogue",
     "measures": "assay.measures.catalogue",

@@ -3,29 +3,33 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from assay.app.commands.advise_command import advise
+from assay.app.commands.compare_command import compare
 from assay.app.commands.gate_command import gate
 from assay.app.commands.ledger_commands import ledger as ledger_group
-from assay.app.commands.model_commands import compare
-from assay.app.commands.plan_commands import Group, init, plan
+from assay.app.commands.plan_commands import init, plan, run_and_write
 from assay.app.commands.reference_commands import completion, doctor, explain, measures, schema, show, tests
 from assay.app.commands.tally_and_merge_commands import merge, tally
 from assay.app.commands.verify_and_sign_commands import keys, sign, verify
-from assay.app.failures import demand_address_space, unforeseen
 from assay.app.messages import colour, say, say_line
-from assay.app.option_types import Command, Input, spelled_for_command
-from assay.app.options import of_decisions, of_fairness, of_files, of_plans, of_rows
+from assay.app.option_types import Command, Group, Input, flag, row, spelled_for_command, with_options
+from assay.app.options import QUIET, of_decisions, of_fairness, of_files, of_plans, of_rows
 from assay.app.task_commands import TASK, TaskCommand, of_task, run_task
-from assay.core.errors import AssayError
+from assay.core.errors import AssayError, EngineError
+from assay.core.progress import progress_bar
+from assay.core.text import visible
 
+LEAST_SPACE: Final = 384 * 2**20
+"""Bytes of address space; with fewer, loading the embedded engine ends the process."""
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 
@@ -71,11 +75,9 @@ def run(predictions: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401  op
     wanted = stated(given, measures=None if task is None else task.registry)  # nor a mistyped criterion
     refuse_records(predictions)
     if task is None and len(predictions) == 1 and is_plan(predictions[0], columns=columns_named(given)):
-        from assay.app.commands.plan_checks import run_and_write
-
         run_and_write(predictions[0], output, given=given, wanted=wanted)
         return
-    from assay.app.commands.run_command import next_of_run, run_file, working
+    from assay.app.commands.run_command import next_of_run, run_file
 
     require = [given.pop(name, None) for name in ("task", "ledger", "allow_command", "require")][-1]
     counted = (
@@ -84,7 +86,7 @@ def run(predictions: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401  op
         else run_task(task, predictions, quiet=output.quiet, **given)
     )
     assessment = wanted.held_to(counted)
-    with working(quiet=output.quiet) as progress:
+    with progress_bar("intervals", quiet=output.quiet) as progress:
         assessment.work_out(progress)
     output.finish({"": assessment}, next_of_run(assessment, output.out))
     decided_by([assessment], require=require)
@@ -92,9 +94,11 @@ def run(predictions: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401  op
 
 @click.command(cls=Command)
 @click.argument("record", type=click.Path())
-@click.option("--out", "-o", required=True, type=click.Path(), help="The file to write, or - for standard output.")
-@click.option("--kind", metavar="KIND", help="What to write, if the ending of the file does not say it.")
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
+@with_options(
+    row("--out -o", "PATH", "The file to write, or - for standard output.", required=True, type=click.Path()),
+    row("--kind", "KIND", "What to write, if the ending of the file does not say it."),
+    QUIET,
+)
 def report(record: str, *, out: str, kind: str | None, quiet: bool) -> None:
     """Write a Record in another form.
 
@@ -113,14 +117,12 @@ def report(record: str, *, out: str, kind: str | None, quiet: bool) -> None:
 
 @click.command(cls=Command)
 @click.argument("task", required=False)
-@click.option(
-    "--out", "-o", default="assay-demo", show_default=True, type=click.Path(), help="Folder for the demo's reports."
+@with_options(
+    row("--out -o", "PATH", "Folder for the demo's reports.", default="assay-demo", type=click.Path()),
+    flag("--open/--no-open opens", "Open the report in a browser [default: if there is a desktop]", default=None),
+    flag("--json as_json", "Print the Records on standard output."),
+    QUIET,
 )
-@click.option(
-    "--open/--no-open", "opens", default=None, help="Open the report in a browser [default: if there is a desktop]"
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the Records on standard output.")
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
 def demo(*, task: str | None, out: str, opens: bool | None, as_json: bool, quiet: bool) -> None:
     """Assess bundled examples; `assay demo TASK` those of a task."""
     from assay.app.commands.report_command import Output
@@ -180,3 +182,36 @@ def _fail(error: AssayError) -> None:
     head, _, rest = str(error).partition("\n")
     say((click.style(head, fg="red", bold=True) if colour(error=True) else head) + "\n" + rest)
     raise SystemExit(error.exit_code)
+
+
+def demand_address_space() -> None:
+    """Stop where the system grants so little that libraries die of it, before they are loaded."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    granted, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if 0 < granted < LEAST_SPACE and not {"-h", "--help", "--version"} & set(sys.argv):
+        raise EngineError(
+            "memory-short",
+            "the system grants this process less memory than the libraries need",
+            found=f"{granted // 2**20:,} MiB of address space (ulimit -v)",
+            known=f"{LEAST_SPACE // 2**20:,} MiB at least",
+            fix="raise the limit",
+        )
+
+
+def unforeseen(error: Exception) -> AssayError:
+    """What to say of a full disk, of too little memory, and of a fault of our own."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        # What could not be written would fail once more when Python ends.
+        sys.stdout = None
+        return EngineError("disk-full", "the disk is full, and the output is cut", fix="write to another place")
+    if isinstance(error, MemoryError) or "can't start new thread" in str(error):
+        fix = "give it more memory, or state a smaller --memory, beyond which it spills to disk"
+        return EngineError("memory-short", "there is less memory than the work needs", fix=fix)
+    return AssayError(
+        "internal",
+        f"a fault of assay itself: {type(error).__name__}: {visible(error)}",
+        fix="run again with ASSAY_DEBUG=1 to see where, and report it with that output",
+    )

@@ -72,6 +72,28 @@ class Command(click.Command):
                     formatter.write_dl(members)
 
 
+class Group(click.Group):
+    """Commands in the order they are told, with a hint for a mistyped one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in order."""
+        del ctx
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant, or the nearest one in a hint."""
+        from assay.core.task import task_names
+        from assay.core.text import nearest
+
+        if args and args[0] not in self.commands and "run" in self.commands and args[0] in set(task_names()):
+            args = ["run", "--task", *args]  # `assay efficiency TARGET` is `assay run --task efficiency TARGET`
+        if args and args[0] not in self.commands and (close := nearest(args[0], self.commands)):
+            ctx.fail(f"there is no command {args[0]!r}; did you mean {close!r}?")
+        return super().resolve_command(ctx, args)
+
+
 class Words(_Type):
     """One of a few words; help and shells list them, and what is no such word is refused where it is used."""
 
@@ -201,6 +223,11 @@ def give_options(table: Mapping[str, Sequence[tuple[str, str | None, str, dict[s
         return command
 
     return give
+
+
+def with_options(*rows: tuple[str, str | None, str, dict[str, Any]]) -> Callable[..., Any]:
+    """The same for the few options of a command that need no group."""
+    return give_options({OTHER: rows})
 
 
 def row(names: str, takes: str | None, says: str, **more: Any) -> tuple[str, str | None, str, dict[str, Any]]:  # noqa: ANN401

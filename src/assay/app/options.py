@@ -3,13 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from assay.app.option_types import flag, give_options, row, words
+from assay.app.option_types import flag, give_options, named_values, row, words
 
+if TYPE_CHECKING:
+    from assay.rows.limits import Limits
+
+QUIET = flag("--quiet -q", "Print nothing for people.")
+AS_JSON = flag("--json as_json", "Print the same as JSON.")
+"""Those of nearly every command."""
+_RECORD_JSON = flag("--json as_json", "Print the Record on standard output, and the summary on standard error.")
 _SHOW_IDS = flag("--show-ids", "Show ids in errors as they are, not as hashes.")
 _LEVEL = row("--level", "NUMBER", "Confidence level of the intervals.", type=float, default=0.95)
 _SEED = row("--seed", "NUMBER", "Seed of the random draws.", type=int, default=4213)
@@ -298,14 +305,7 @@ of_plans = give_options(
 )  # fmt: skip
 """Give a command the options about running a plan."""
 
-of_output = give_options(
-    {
-        "Output": (
-            flag("--json as_json", "Print the Record on standard output, and the summary on standard error."),
-            flag("--quiet -q", "Print nothing for people."),
-        )
-    }
-)
+of_output = give_options({"Output": (_RECORD_JSON, QUIET)})
 """Give a command the options about what it prints."""
 
 of_files = give_options(
@@ -314,9 +314,9 @@ of_files = give_options(
             row("--out -o", "FOLDER", "Folder for record.json and report.html.", default="assay-out"),
             row("--report reports", "FILE", "Also write this report, such as report.pdf; repeatable.", multiple=True),
             flag("--no-report bare", "Write record.json only."),
-            flag("--json as_json", "Print the Record on standard output, and the summary on standard error."),
+            _RECORD_JSON,
             flag("--json-short as_short", "Print the values of all rows, intervals and verdicts only, as JSON."),
-            flag("--quiet -q", "Print nothing for people."),
+            QUIET,
         )
     }
 )
@@ -336,3 +336,32 @@ def typed(names: Iterable[str], free: Iterable[str] = ()) -> list[str]:
         for name in names
         if name not in ours and context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
     ]
+
+
+def door_arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """Options that every task has as keywords of its door; the columns of crossed groups are groups, too."""
+    from assay.assess.arguments import arrange
+
+    for option, name in (("groups", "group"), ("labels", "labels"), ("measures", "measures")):
+        given[name] = list(given.pop(option, None) or ()) or None
+    if crossed := list(given.pop("cross", None) or ()):
+        columns = [*(given["group"] or ()), *(part for name in crossed for part in name.split(":"))]
+        given |= {"group": list(dict.fromkeys(columns)), "cross": crossed}
+    given |= {"sha256": pins_of(given.pop("sha256", ())), "limits": limits_of(given)}
+    return arrange(**given)
+
+
+def limits_of(given: dict[str, Any]) -> Limits | None:
+    """The limits among options, taken out of them."""
+    from assay.rows.limits import Limits
+
+    allowed = {name: given.pop(name, None) for name in ("memory", "threads", "temp")}
+    return Limits(**allowed) if any(one is not None for one in allowed.values()) else None
+
+
+def pins_of(given: str | Sequence[str] | None) -> str | dict[str, str] | None:
+    """Digests as typed: one alone, or each with its file's name before it."""
+    typed = [given] if isinstance(given, str) else list(given or ())
+    if len(typed) == 1 and "=" not in typed[0]:
+        return typed[0]
+    return named_values(typed, "--sha256", "file", code="option-unknown") or None

@@ -75,24 +75,14 @@ def fill_roles(arguments: Mapping[str, Any], data: str | list[str], *, embedded:
         return filled
     words = _suggested(seen, arguments, missing) if reading.truth_data is None else None
     where = shown(data if isinstance(data, str) else data[0])
+    what, known = f"nobody said which column holds the {' and the '.join(missing)} labels", listed(columns, most=20)
     if words is None:
-        raise PlanError(
-            "role-missing",
-            f"nobody said which column holds the {' and the '.join(missing)} labels",
-            where=visible(where),
-            known=listed(columns, most=20),
-            fix=" ".join(f"--{role} COLUMN" for role in missing),
-        )
+        fix = " ".join(f"--{role} COLUMN" for role in missing)
+        raise PlanError("role-missing", what, where=visible(where), known=known, fix=fix)
     typed = [word for word in sys.argv[2:] if word] if len(sys.argv) > 1 and sys.argv[1] == "run" else [where]
     command = shlex.join(["assay", "run", *typed, *words])
     if quiet or "--task" in words or not _agreed(Path(where).name, seen, command):
-        raise PlanError(
-            "role-missing",
-            f"nobody said which column holds the {' and the '.join(missing)} labels",
-            where=visible(where),
-            found=listed(columns, most=20),
-            fix=command,
-        )
+        raise PlanError("role-missing", what, where=visible(where), found=known, fix=command)
     pairs = dict(zip(words[::2], words[1::2], strict=True))
     names = {"--truth": "truth", "--predicted": "predicted", "--positive": "positive"}
     filled |= {names[option]: value for option, value in pairs.items() if option in names}

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from assay.app.option_types import Column, Command, Option, TaskName, Words, give_options, named_values, row
-from assay.app.options import of_decisions, of_files, of_rows
+from assay.app.options import door_arguments, of_decisions, of_files, of_rows
+from assay.core.progress import progress_bar
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -152,7 +152,8 @@ def run_task(task: Task, predictions: Sequence[str], *, quiet: bool, **given: An
 
     arguments = _arguments(task, given)
     _place_inputs(task, predictions, arguments)
-    with _counting(task, arguments, quiet=quiet):
+    with progress_bar(f"reading of {task.unit}s", quiet=quiet) as progress:
+        arguments["reading"] = replace(arguments["reading"], progress=progress)
         return assess_task(task.name, **arguments)
 
 
@@ -170,14 +171,13 @@ def compare_by_task(task: Task, tables: Sequence[str], *, quiet: bool, **given: 
             arguments.pop(role.name, None)
     if any(arguments.get(role.name) for role in task.roles if role.by_model) and inputs:
         arguments["data"], inputs = (inputs[0] if len(inputs) == 1 else inputs), []
-    with _counting(task, arguments, quiet=quiet):
+    with progress_bar(f"reading of {task.unit}s", quiet=quiet) as progress:
+        arguments["reading"] = replace(arguments["reading"], progress=progress)
         return compare_task(task.name, *inputs, **arguments)
 
 
 def _arguments(task: Task, given: Mapping[str, Any]) -> dict[str, Any]:
     """Options of the command line as keywords of the task's door."""
-    from assay.app.commands.run_command import door_arguments
-
     names = {*(role.name for role in task.roles), *(option.name for option in task.options)}
     own = {name: value for name, value in given.items() if name in names}
     shared = door_arguments({name: value for name, value in given.items() if name not in names})
@@ -194,13 +194,3 @@ def _place_inputs(task: Task, predictions: Sequence[str], arguments: dict[str, A
         arguments[first.name] = inputs
     else:
         arguments["data"] = inputs
-
-
-@contextmanager
-def _counting(task: Task, arguments: dict[str, Any], *, quiet: bool) -> Iterator[None]:
-    """A progress bar where somebody watches and reading takes long."""
-    from assay.app.commands.run_command import working
-
-    with working(f"of {task.unit}s", quiet=quiet, what="reading") as progress:
-        arguments["reading"] = replace(arguments["reading"], progress=progress)
-        yield

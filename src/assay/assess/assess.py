@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From rows, or from a confusion matrix, to an assessment."""
+"""From rows to an assessment of classes."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -13,9 +12,8 @@ from assay.assess.arguments import IntervalSettings, ScoreSettings, demand_own_c
 from assay.assess.assessment import Assessment
 from assay.assess.environment import environment
 from assay.assess.provenance import about, file_notes
-from assay.assess.record.record import Record
 from assay.core.errors import PlanError, RowsError
-from assay.core.labels import Label, in_order
+from assay.core.labels import Label, in_order, speller
 from assay.core.parallel import monotonic
 from assay.core.text import counted, quoted
 from assay.core.traits import Task
@@ -35,11 +33,11 @@ from assay.tasks.classification.settings import Settings, chosen
 from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
-    from assay.assess.compare.comparison import Comparison
-    from assay.assess.compare.task_comparison import TaskComparison
     from assay.assess.scores.score_predictions import Decided
     from assay.measures import Measure
     from assay.rows.limits import Limits
+    from assay.rows.logits import Link
+    from assay.rows.score_columns import MissingScore, ScoreColumns
     from assay.tally.scores.score_tally import UnitScores
     from assay.tasks.classification.cost_matrix import Costs
     from assay.tasks.classification.score_part import ScorePart
@@ -111,9 +109,9 @@ def assess(
     factors = name_factors(group) | ({} if unit is None else {UNIT: unit})
     crossed = {name: factors.pop(name) for name, column in list(factors.items()) if isinstance(column, Crossed)}
     roles = Roles(truth=truth, predicted=predicted, group=factors, weight=weight, id=id, score=columns)
-    request = _Request(
+    request = RowRequest(
         roles=roles, reading=replace(reading, progress=monotonic(reading.progress)), limits=limits, engine=engine,
-        labels=labels, positive=positive, settings=settings,
+        labels=labels, positive=positive, settings=settings, scores=scores, threshold=threshold,
     )  # fmt: skip
     source = request.open(data, roles, reading.truth_data)
     try:
@@ -122,52 +120,17 @@ def assess(
             source = import_module("assay.fairness.crossed_groups").cross_source(source, crossed)
         if columns is None:
             return _assessed(source, count(source), request)
-        from assay.assess.scores.score_predictions import Asked, decided_scores, validation
+        from assay.assess.scores.score_predictions import decided_scores, validation
 
-        asked = Asked(
-            columns=columns, settings=scores, missing=scores.missing or missing, declared=labels, positive=positive,
-            spelled=reading.spelled, given=predicted is not None, rule=threshold,
-            elsewhere=validation(request.open, scores.threshold_from, roles, data),
-        )  # fmt: skip
-        decided = decided_scores(source, asked)
+        decided = decided_scores(source, request, validation(request, data))
         return _assessed(decided.source, decided.counted, replace(request, labels=decided.labels), decided)
     finally:
         source.close()
 
 
-def from_confusion_matrix(
-    confusion: object,
-    *,
-    orientation: str | None = None,
-    labels: Sequence[Label] | None = None,
-    positive: Label | None = None,
-    level: float = 0.95,
-    measures: Iterable[str | Measure] | str | None = None,
-    costs: object = None,
-    intervals: IntervalSettings | None = None,
-) -> Assessment:
-    """Compute every measure with its interval from the counts of a confusion matrix.
-
-    confusion: a square matrix of counts; a frame names its classes
-    orientation: "rows=truth" (scikit-learn) or "rows=predicted" (TS 4213, Table A.1)
-    labels, positive, level, measures, costs, intervals: as in `assess`
-
-    >>> from_confusion_matrix([[50, 10], [5, 35]], orientation="rows=truth")["recall"].value
-    0.875
-    """
-    from assay.assess.matrix_input import from_matrix
-
-    intervals = intervals or IntervalSettings()
-    settings = Settings(
-        wanted=intervals.wanted(level), undefined=intervals.undefined, measures=chosen(measures),
-        costs=_read_costs(costs),
-    )  # fmt: skip
-    return from_matrix(confusion, orientation=orientation, labels=labels, positive=positive, settings=settings)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Request:
-    """What was asked of the rows."""
+class RowRequest:
+    """What was asked of the rows, and of their scores."""
 
     roles: Roles
     reading: Reading
@@ -176,10 +139,44 @@ class _Request:
     labels: Sequence[Label] | None
     positive: Label | None
     settings: Settings
+    scores: ScoreSettings
+    threshold: float | str | None
+    """The threshold, or how it is to be chosen."""
+
+    @property
+    def columns(self) -> ScoreColumns:
+        """The columns of scores, where there are some."""
+        return cast("ScoreColumns", self.roles.score)
+
+    @property
+    def missing_score(self) -> MissingScore:
+        """What becomes of rows without a score."""
+        return self.scores.missing or self.settings.missing
+
+    @property
+    def link(self) -> Link | None:
+        """How probabilities come from the scores, if they are stated to be logits; a missing one has none."""
+        if self.scores.kind != "logit" or self.missing_score == "worst":
+            return None
+        return "logistic" if self.columns.single else "softmax"
 
     def open(self, data: object, roles: Roles, truth_data: object = None) -> Source:
         """Open the rows of a table."""
         return open_source(data, roles, self.reading, engine=self.engine, limits=self.limits, truth_data=truth_data)
+
+    def in_labels_of(self, seen: Iterable[Label | None]) -> RowRequest:
+        """The same in labels of the data's own type, where labels came as text."""
+        if not self.reading.spelled:
+            return self
+        own, columns = speller(seen), self.roles.score
+        if columns is not None and columns.labels is not None:
+            columns = replace(columns, labels=tuple(own(x) for x in columns.labels))
+        return replace(
+            self,
+            labels=None if self.labels is None else [own(x) for x in self.labels],
+            positive=None if self.positive is None else own(self.positive),
+            roles=replace(self.roles, score=columns),
+        )
 
 
 def _check_labels(*, truth: object, predicted: object, score: object) -> None:
@@ -195,23 +192,10 @@ def _check_labels(*, truth: object, predicted: object, score: object) -> None:
             )
 
 
-def load(path: str | os.PathLike[str]) -> Assessment | Comparison | TaskComparison:
-    """The assessment or comparison a record.json was written from.
-
-    path: the record.json"""  # noqa: D209
-    record = Record.load(path)
-    if record.get("kind") != "comparison":
-        return Assessment.from_record(record)
-    from assay.assess.compare.task_comparison import restore_comparison
-
-    return restore_comparison(record)
-
-
-def _assessed(source: Source, counted_: Counted, request: _Request, decided: Decided | None = None) -> Assessment:
+def _assessed(source: Source, counted_: Counted, request: RowRequest, decided: Decided | None = None) -> Assessment:
     """Turn counted rows into an assessment."""
     if not counted_.rows:
         raise no_rows(source.where)
-    labels, positive, spelled = request.labels, request.positive, request.reading.spelled
     scored, census = _scored_cells(source, counted_, request.settings, 0 if decided is None else decided.lost)
     kinds = {
         role: kind_of(
@@ -221,17 +205,12 @@ def _assessed(source: Source, counted_: Counted, request: _Request, decided: Dec
     }
     scored, notes = _one_kind(scored, kinds, source)
     truth, predicted = ({cell[i] for cell in scored} for i in (0, 1))
-    if spelled:
-        from assay.core.typed_labels import speller
-
-        own = speller({*truth, *predicted})
-        labels = None if labels is None else [own(x) for x in labels]
-        positive = None if positive is None else own(positive)
+    asked = request.in_labels_of({*truth, *predicted})
     settled = classes(
         truth=cast("set[Label]", truth),
         predicted=cast("set[Label]", predicted),
-        declared=labels,
-        positive=positive,
+        declared=asked.labels,
+        positive=asked.positive,
         unknown=request.settings.unknown,
         where=source.where,
         locate=_aware(source.locate, kinds),
@@ -239,12 +218,17 @@ def _assessed(source: Source, counted_: Counted, request: _Request, decided: Dec
     confusion = _confusion(scored, settled, counted_.weighted)
     if confusion.worth is not None:
         notes.append(f"the weighted rows are worth about {confusion.worth:,.0f} rows of equal weight (Kish)")
-    part, scores_by_level, by_unit, more = (
-        (None, {}, {}, ()) if decided is None else _score_part(decided, settled, request.settings.wanted.level)
-    )
+    part: ScorePart | None = None
+    scores_by_level: dict[str, dict[Label, ScorePart]] = {}
+    by_unit: dict[str | None, UnitScores] = {}
+    more: tuple[str, ...] = ()
+    if decided is not None:
+        from assay.assess.scores.score_predictions import tallied
+
+        part, scores_by_level, by_unit, more = tallied(decided, settled, request.settings.wanted.level)
     grouped = _grouped(counted_, settled, kinds, source, scores_by_level, by_unit=by_unit)
     whole = Classified(confusion=confusion, positive=settled.positive, scores=part)
-    settings = request.settings.fitted(settled.labels, spelled=spelled)
+    settings = request.settings.fitted(settled.labels, spelled=request.reading.spelled)
     if counted_.units is not None:
         from assay.tasks.classification.unit_estimates import add_units
 
@@ -270,18 +254,6 @@ def _read_costs(costs: object) -> Costs | None:
     from assay.tasks.classification.cost_matrix import Costs
 
     return Costs.read(costs)
-
-
-def _score_part(
-    decided: Decided, settled: Classes, level: float
-) -> tuple[ScorePart, dict[str, dict[Label, ScorePart]], dict[str | None, UnitScores], tuple[str, ...]]:
-    """Return the scores of all rows and of each level of each group, those by unit, and notes about them."""
-    from assay.assess.scores.score_notes import demand_range, score_notes
-    from assay.assess.scores.score_predictions import tallied
-
-    part, levels, by_unit = tallied(decided, settled)
-    demand_range(part, decided.source.where)
-    return part, levels, by_unit, (*decided.notes, *score_notes(part, settled.positive, level))
 
 
 def _scored_cells(source: Source, counted_: Counted, settings: Settings, lost: int) -> tuple[Cells, Census]:
@@ -390,4 +362,4 @@ def _grouped(
     return Grouped(factors=factors)
 
 
-__all__ = ["Task", "assess", "from_confusion_matrix", "load"]
+__all__ = ["Task", "assess"]

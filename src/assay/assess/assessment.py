@@ -11,7 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.environment import environment
-from assay.assess.group_levels import ListedLevels, view_levels
+from assay.assess.group_levels import Difference, ListedLevels, differences, view_levels
 from assay.assess.record.record import VERSION, Record, open_tallies, sealed
 from assay.assess.record.report_formats import Result
 from assay.assess.shared_tally import SMALLEST, site_tally
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from assay.assess.decide.decision import Decisions
     from assay.assess.decide.plan_results import Standing
     from assay.assess.decide.stored_criteria import Accepted
-    from assay.assess.group_differences import Difference
     from assay.core.registry import Registry
     from assay.fairness.fairness_by_factor import Fairness
     from assay.fairness.settings import FairnessSettings
@@ -153,12 +152,12 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
     def fairness(self) -> Fairness:
         """Factor -> criterion -> gap or ratio between its groups: `a.fairness["sex"]["gap(recall)"]`."""
         from assay.fairness.crossed_groups import with_crossed
-        from assay.fairness.fairness_by_factor import assess_fairness
+        from assay.fairness.fairness_by_factor import Fairness
         from assay.fairness.settings import FairnessSettings
 
         settings = with_crossed(self._fairness or FairnessSettings(), self.by_group)
         level, headline = self.settings.wanted.level, self.contract.headline
-        return assess_fairness(self.by_group, self.grouped.factors, level=level, measures=headline, settings=settings)
+        return Fairness(self.by_group, self.grouped.factors, level=level, measures=headline, settings=settings)
 
     def require_fairness(
         self, *criteria: str, tolerance: float | None = None, minimum: int = 10, reason: str = ""
@@ -331,6 +330,10 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
         """The same assessment with comparisons to other models on the same rows, and claims about them."""
         return self._with("claims", _standing=standing)
 
+    def computed_again(self, recompute: Callable[[Record], Record]) -> Assessment:
+        """The same assessment with its comparisons computed again from their tallies."""
+        return self if self._standing is None else self.beside(self._standing.computed_again(recompute))
+
     def tally(self, *, site: str | None = None, smallest_cell: int = SMALLEST) -> Record:
         """What may leave a site whose rows may not: `a.tally(site="north").save("north.tally.json")`.
 
@@ -342,9 +345,7 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
     @cached_property
     def heterogeneity(self) -> list[Difference]:
         """Of merged sites: how far each measure lies apart between them."""
-        from assay.assess.group_differences import differences
-
-        return [] if self.sites is None else differences(self.by_group[self.sites], self.sites, self.settings)
+        return [] if self.sites is None else differences(self.by_group[self.sites], self.settings.wanted.seed)
 
     @classmethod
     def from_record(cls, record: Record) -> Assessment:

@@ -10,8 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from assay.core.errors import PlanError
-from assay.core.text import nearest, visible
+from assay.core.errors import unknown_choice
+from assay.core.text import visible
 from assay.measures import Measure
 
 Kind = Literal["wrong", "clash", "open", "ocr", "fact"]
@@ -70,14 +70,10 @@ def erratum(id: str) -> Erratum:
     by_id = {entry.id: entry for entry in errata()}
     if id in by_id:
         return by_id[id]
-    close = nearest(re.sub(r"-(\d)$", r"-0\1", id), by_id)  # E-TS-1 is as near to E-TS-21 as to E-TS-01
-    raise PlanError(
-        "option-unknown",
-        f'no erratum has the id "{visible(id)}"',
-        found=visible(id),
-        known=f"{len(by_id)} ids, from {next(iter(by_id))} to {next(reversed(by_id))}",
-        fix=f"did you mean {close}?" if close else "list them: assay.assess.errata.errata()",
-    )
+    word = re.sub(r"-(\d)$", r"-0\1", id)  # E-TS-1 is as near to E-TS-21 as to E-TS-01
+    what, fix = f'no erratum has the id "{visible(id)}"', "list them: assay.assess.errata.errata()"
+    known = f"{len(by_id)} ids, from {next(iter(by_id))} to {next(reversed(by_id))}"
+    raise unknown_choice(word, by_id, what, found=visible(id), known=known, fix=fix)
 
 
 def concerning(measure: Measure) -> tuple[Erratum, ...]:

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The levels of a group in an assessment: their estimates, and which of these a Record lists."""
+"""The levels of a group: their estimates, which of these a Record lists, and how far measures lie apart."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.tidy import Levels
 from assay.core.text import quoted
-from assay.inference.estimates import MOST_LEVELS, Estimate, Estimates
+from assay.inference.estimates import MOST_LEVELS, Estimate, Estimates, real_to_json
 
 if TYPE_CHECKING:
     from assay.core.labels import Label
     from assay.core.task import Tally, Task
+    from assay.inference.tests.heterogeneity import Heterogeneity
     from assay.measures.declare import Measure
 
 MOST_LISTED: Final = 1000
@@ -71,3 +73,50 @@ class ListedLevels:
 
     def _measures(self, view: Estimates) -> list[Measure]:
         return [m for m in view.measures if not self._short or m.name in self._leading]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """The spread of one measure over the levels, with the two levels at its ends."""
+
+    factor: str
+    found: Heterogeneity
+    lowest: tuple[Label, float]
+    highest: tuple[Label, float]
+    left_out: tuple[Label, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {
+            "factor": self.factor,
+            **self.found.to_json(),
+            "lowest": {"level": self.lowest[0], "value": real_to_json(self.lowest[1])},
+            "highest": {"level": self.highest[0], "value": real_to_json(self.highest[1])},
+            "left_out": list(self.left_out),
+        }
+
+
+def differences(levels: Levels, seed: int) -> list[Difference]:
+    """How far each measure lies apart between the levels; counts and measures without spread cannot be compared."""
+    from assay.inference.tests.heterogeneity import heterogeneity
+
+    names = list(levels)
+    out = []
+    for measure in levels[names[0]].measures:
+        if measure.family == "counts":
+            continue
+        estimates = [levels[name][measure.title] for name in names]
+        spread = heterogeneity(estimates, seed=seed)
+        if spread is None:
+            continue
+        lowest, highest = ((names[i], float(estimates[i].value or 0.0)) for i in (spread.lowest, spread.highest))
+        out.append(
+            Difference(
+                factor=levels.factor,
+                found=spread,
+                lowest=lowest,
+                highest=highest,
+                left_out=tuple(names[i] for i in spread.left_out),
+            )
+        )
+    return out

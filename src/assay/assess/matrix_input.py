@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from assay.assess.arguments import IntervalSettings
 from assay.assess.assessment import Assessment
 from assay.core.errors import OutOfRange, PlanError, RowsError, unknown_choice
 from assay.core.labels import Label
@@ -17,21 +18,41 @@ from assay.tally.base import LARGEST
 from assay.tally.census import Census
 from assay.tally.labels.confusion import Confusion
 from assay.tasks.classification import CLASSIFICATION
-from assay.tasks.classification.settings import Settings
+from assay.tasks.classification.cost_matrix import Costs
+from assay.tasks.classification.settings import Settings, chosen
 from assay.tasks.classification.tally import Classified
+
+if TYPE_CHECKING:
+    from assay.measures import Measure
 
 ORIENTATIONS = {"rows=truth": True, "rows=predicted": False}
 
 
-def from_matrix(
+def from_confusion_matrix(
     confusion: object,
     *,
-    orientation: str | None,
-    labels: Sequence[Label] | None,
-    positive: Label | None,
-    settings: Settings,
+    orientation: str | None = None,
+    labels: Sequence[Label] | None = None,
+    positive: Label | None = None,
+    level: float = 0.95,
+    measures: Iterable[str | Measure] | str | None = None,
+    costs: object = None,
+    intervals: IntervalSettings | None = None,
 ) -> Assessment:
-    """An assessment of counts somebody else made."""
+    """Compute every measure with its interval from the counts of a confusion matrix.
+
+    confusion: a square matrix of counts; a frame names its classes
+    orientation: "rows=truth" (scikit-learn) or "rows=predicted" (TS 4213, Table A.1)
+    labels, positive, level, measures, costs, intervals: as in `assess`
+
+    >>> from_confusion_matrix([[50, 10], [5, 35]], orientation="rows=truth")["recall"].value
+    0.875
+    """
+    intervals = intervals or IntervalSettings()
+    settings = Settings(
+        wanted=intervals.wanted(level), undefined=intervals.undefined, measures=chosen(measures),
+        costs=Costs.read(costs),
+    )  # fmt: skip
     names = _axis_names(confusion, labels)
     cells = _counts(confusion)
     if not _truth_in_rows(cells, orientation):

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from assay.assess.arguments import IntervalSettings, ScoreSettings
 from assay.assess.assess import assess
+from assay.conduct.fit_and_predict import class_scores
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import listed, quoted
@@ -17,9 +18,6 @@ from assay.core.traits import Better, Policy
 from assay.measures import Measure, parse
 from assay.rows.score_columns import Kind
 from assay.tasks.classification.settings import ONE_CLASS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,19 +104,15 @@ def _answers(
     """What the estimator says: labels, and scores where the measure takes them."""
     if not wanted.from_scores:
         return {"predicted": np.asarray(estimator.predict(X))}
-    classes = np.asarray(estimator.classes_)
-    named = classes.tolist()
-    if hasattr(estimator, "predict_proba"):
-        given, kind = np.asarray(estimator.predict_proba(X)), "probability"
-    elif hasattr(estimator, "decision_function"):
-        given, kind = _columns(np.asarray(estimator.decision_function(X))), "any"
-    else:
+    given, kind = class_scores(estimator, X)
+    if given is None:
         raise PlanError(
             "role-missing",
             f"{wanted.name} takes scores: {type(estimator).__name__} has neither predict_proba nor decision_function",
             fix="choose a measure of labels, such as f1_macro, or another estimator",
         )
-    predicted = classes[given.argmax(axis=1)]
+    classes = np.asarray(estimator.classes_)
+    named, predicted = classes.tolist(), classes[given.argmax(axis=1)]
     if len(named) == 2 and len(labels) == 2:  # noqa: PLR2004  binary
         chosen = named[-1] if positive is None else positive
         if chosen not in named:
@@ -132,8 +126,3 @@ def _answers(
     else:
         score = {label: given[:, i] for i, label in enumerate(named)}
     return {"predicted": predicted, "score": score, "scores": ScoreSettings(kind=cast("Kind", kind))}
-
-
-def _columns(found: NDArray[Any]) -> NDArray[Any]:
-    """One column a class; of two classes scikit-learn gives the second alone."""
-    return np.column_stack([-found, found]) if found.ndim == 1 else found

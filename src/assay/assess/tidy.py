@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 
 from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label
-from assay.core.text import counted, figure, listed, nearest, quoted, visible
+from assay.core.text import counted, figure, listed, quoted, visible
 from assay.inference.estimates import Estimate, Estimates
 
 if TYPE_CHECKING:
@@ -105,42 +105,30 @@ class Tidy(ABC):
         return f"<Assessment: {task}, {counted(self.counts.rows, 'row')}, {counted(len(self), 'measure')}>"
 
 
-class UnitValues(Mapping[str, Mapping[str, "float | None"]]):
+class UnitValues(dict[str, Mapping[str, "float | None"]]):
     """By unit (image, query, subject): the values of the leading measures on that unit alone."""
 
     def __init__(self, values: Mapping[str, Mapping[str, float | None]], unit: str) -> None:
-        self._values, self._unit = values, unit
+        super().__init__(values)
+        self._unit = unit
 
-    def __getitem__(self, name: str) -> Mapping[str, float | None]:
-        """The values of one unit."""
-        if name not in self._values:
-            close = nearest(str(name), list(self._values))
-            raise PlanError(
-                "label-not-declared",
-                f"there is no {self._unit} {name!r}" if self._values else f"the {self._unit}s have no names",
-                fix=f'did you mean "{close}"?' if close else f"name the {self._unit} of each row: unit=...",
-            )
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of the units."""
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        """How many units there are."""
-        return len(self._values)
+    def __missing__(self, name: str) -> NoReturn:
+        """Refuse a unit that is not there."""
+        what = f"there is no {self._unit} {name!r}" if self else f"the {self._unit}s have no names"
+        fix = f"name the {self._unit} of each row: unit=..."
+        raise unknown_choice(name, self, what, code="label-not-declared", known="", fix=fix)
 
     def to_frame(self, library: str | None = None) -> Any:  # noqa: ANN401
         """The same as a frame: one row a unit."""
-        names = list(next(iter(self._values.values()), {}))
-        columns: dict[str, list[Any]] = {self._unit: list(self._values)}
-        columns |= {name: [values[name] for values in self._values.values()] for name in names}
+        names = list(next(iter(self.values()), {}))
+        columns: dict[str, list[Any]] = {self._unit: list(self)}
+        columns |= {name: [values[name] for values in self.values()] for name in names}
         return to_frame(columns, library)
 
     def __repr__(self) -> str:
         """The first units, one a line."""
         lines = [f"<{counted(len(self), self._unit)}>"]
-        for unit, values in list(self._values.items())[:5]:
+        for unit, values in list(self.items())[:5]:
             shown = ", ".join(
                 f"{name} {'undefined' if value is None else figure(value)}" for name, value in values.items()
             )
@@ -148,28 +136,18 @@ class UnitValues(Mapping[str, Mapping[str, "float | None"]]):
         return "\n".join(lines + (["  ..."] if len(self) > 5 else []))  # noqa: PLR2004
 
 
-class Levels(Mapping[Label, Estimates]):
+class Levels(dict[Label, Estimates]):
     """Level of a group -> the estimates on its rows."""
+
+    def __init__(self, views: dict[Label, Estimates], factor: str) -> None:
+        super().__init__(views)
+        self.factor = factor
+
+    def __missing__(self, level: Label) -> NoReturn:
+        """Refuse a level that is not there."""
+        what, fix = f"group {quoted(self.factor)} has no level {quoted(level)}", "ask for one of the levels"
+        raise unknown_choice(level, self, what, code="label-not-declared", known=listed(self), fix=fix)
 
     def __repr__(self) -> str:
         """The levels in one line."""
         return f"<Levels of {visible(self.factor)}: {listed(self)}>"
-
-    def __init__(self, views: dict[Label, Estimates], factor: str) -> None:
-        self._views, self.factor = views, factor
-
-    def __getitem__(self, level: Label) -> Estimates:
-        """The estimates of one level."""
-        if level not in self._views:
-            what, fix = f"group {quoted(self.factor)} has no level {quoted(level)}", "ask for one of the levels"
-            known = listed(self._views)
-            raise unknown_choice(level, self._views, what, code="label-not-declared", known=known, fix=fix)
-        return self._views[level]
-
-    def __iter__(self) -> Iterator[Label]:
-        """The levels."""
-        return iter(self._views)
-
-    def __len__(self) -> int:
-        """How many levels there are."""
-        return len(self._views)

@@ -69,18 +69,15 @@ def _ask_estimator(job: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[st
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
+    from assay.conduct.fit_and_predict import class_scores
+
     model = joblib.load(job["artefact"])
     try:
         check_is_fitted(model)
     except NotFittedError:
         return _fit_and_ask(job, inputs, model)
     asked = _features(inputs, getattr(model, "feature_names_in_", None))
-    scores = None
-    for name in ("predict_proba", "decision_function"):
-        if job["score"] is not None and scores is None and hasattr(model, name):
-            scores = np.asarray(getattr(model, name)(asked), dtype=np.float64)
-    if scores is not None and scores.ndim == 1:
-        scores = np.column_stack([-scores, scores])  # a decision function is of the second of two classes
+    scores = None if job["score"] is None else class_scores(model, asked)[0]
     return name_columns(job, model.predict(asked), scores, [str(label) for label in model.classes_])
 
 

@@ -130,3 +130,17 @@ class LineProcess:
         with suppress(OSError):
             os.killpg(self.process.pid, 9)
         self.process.wait()
+
+
+class ProcessConnection(Connection):
+    """A conversation with a child process."""
+
+    process: LineProcess
+
+    def peak_bytes(self) -> int | None:
+        """Of the process itself, without those it starts."""
+        return self.process.peak_bytes()
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.close()

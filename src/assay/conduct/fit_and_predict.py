@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +16,7 @@ from assay.conduct.fold_cache import Kept, Outcome, Scored, data_digest, fingerp
 from assay.conduct.splits import Fold, dice
 from assay.core.errors import PlanError, RowsError, UnknownLabel
 from assay.core.labels import Label
+from assay.core.progress import progress_bar
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.columns import coded
 
@@ -79,13 +78,13 @@ def run(
     going = (
         unit for unit in left if not failed
     )  # after a failure nothing new is begun; what runs is finished and kept
-    with _bar(len(todo), len(outcomes)) as tell:
+    with progress_bar("folds") as tell:
         for unit, outcome in _outcomes(estimators, data, folds, going, seed=seed, jobs=jobs):
             if isinstance(outcome, Trouble):
                 failed[unit] = outcome
             else:
                 keep(unit, outcome)
-            tell()
+            tell(len(outcomes) + len(failed), len(todo))
     if failed:
         model, i = first = min(failed, key=left.index)
         raise _failed(model, folds[i], failed[first], kept=folder is not None)
@@ -175,14 +174,14 @@ def inner_folds_go_to(estimator: Any) -> str | None:  # noqa: ANN401
 
 
 def _scores(fitted: Any, asked: Any, data: Data) -> tuple[NDArray[np.float64] | None, Scored | None]:  # noqa: ANN401
-    """Scores of every class in the order of the labels, or one column of the positive class."""
-    kind: Scored = "probability" if hasattr(fitted, "predict_proba") else "any"
-    ask = getattr(fitted, "predict_proba" if kind == "probability" else "decision_function", None)
-    if ask is None or not hasattr(fitted, "classes_"):
+    """Scores of every class in the order of the labels, and what they are."""
+    if not hasattr(fitted, "classes_"):
         return None, None
     if any(value == "ovo" for name, value in fitted.get_params().items() if name.endswith("decision_function_shape")):
         return None, None  # one column for each pair of classes
-    scores = np.asarray(ask(asked), dtype=np.float64)
+    scores, kind = class_scores(fitted, asked)
+    if scores is None:
+        return None, None
     known = numbered(fitted.classes_, "classes", data.labels)
     if not np.isfinite(scores).all():
         raise RowsError("score-not-finite", "a score is not finite", fix="repair the estimator")
@@ -190,9 +189,6 @@ def _scores(fitted: Any, asked: Any, data: Data) -> tuple[NDArray[np.float64] | 
         if scores.min() < -ROUNDING or scores.max() > 1 + ROUNDING:
             raise RowsError("score-out-of-range", "a probability lies outside 0 to 1", fix="repair the estimator")
         scores = np.clip(scores, 0.0, 1.0)
-    if scores.ndim == 1 and len(known) == len(data.labels) == 2 and data.positive is not None:  # noqa: PLR2004
-        ahead = data.labels[int(known[1])] == data.positive
-        return (scores if ahead else -scores)[:, np.newaxis], kind
     if scores.ndim != 2 or scores.shape[1] != len(known):  # noqa: PLR2004  one column for each pair, for instance
         return None, None
     if kind == "any" and len(known) < len(data.labels):
@@ -200,6 +196,16 @@ def _scores(fitted: Any, asked: Any, data: Data) -> tuple[NDArray[np.float64] | 
     whole = np.zeros((len(scores), len(data.labels)))
     whole[:, known] = scores
     return whole, kind
+
+
+def class_scores(fitted: Any, asked: Any) -> tuple[NDArray[np.float64] | None, Scored | None]:  # noqa: ANN401
+    """Scores of every class that an estimator knows, in its order, and what they are; None where it gives none."""
+    kind: Scored = "probability" if hasattr(fitted, "predict_proba") else "any"
+    ask = getattr(fitted, "predict_proba" if kind == "probability" else "decision_function", None)
+    if ask is None:
+        return None, None
+    scores = np.asarray(ask(asked), dtype=np.float64)
+    return (np.column_stack([-scores, scores]) if scores.ndim == 1 else scores), kind  # of two classes the second's
 
 
 def numbered(column: object, role: str, labels: Sequence[Label]) -> NDArray[np.int64]:
@@ -303,18 +309,3 @@ def _failed(model: str, fold: Fold, trouble: Trouble, *, kept: bool) -> PlanErro
     )
     error.add_note(trouble.trace)
     return error
-
-
-@contextmanager
-def _bar(total: int, done: int) -> Iterator[Callable[[], None]]:
-    """A progress bar on stderr, where somebody watches."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("folds", total=total, completed=done)
-        yield lambda: bar.update(task, advance=1)

@@ -252,10 +252,3 @@ def _share_stolen(before: tuple[int, int] | None, after: tuple[int, int] | None)
     if before is None or after is None or after[1] <= before[1]:
         return None
     return (after[0] - before[0]) / (after[1] - before[1])
-
-
-def clock_step() -> float:
-    """The smallest step of the clock that was seen, in seconds."""
-    readings = np.array([time.perf_counter_ns() for _ in range(2000)])
-    steps = np.diff(readings)
-    return float(steps[steps > 0].min()) / 1e9 if (steps > 0).any() else 0.0

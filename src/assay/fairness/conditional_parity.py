@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from assay.core.labels import Label
@@ -19,15 +19,6 @@ from assay.tally.contingency_tables import Strata, Table
 
 Cells: TypeAlias = Mapping[Label, Mapping[Label, GroupValue]]
 """By level of the factor and group: the share called positive."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommonDifference:
-    """The Mantel-Haenszel difference of two groups over strata, first minus second."""
-
-    value: float
-    low: float
-    high: float
 
 
 def conditional_gap(factor: str, condition: str, cells: Cells, level: float) -> Disparity:
@@ -69,7 +60,7 @@ def _common(labels: list[Label], cells: Cells, level: float) -> tuple[list[str],
     finding = cochran_mantel_haenszel(Strata(tables=tables), level=level)
     words = (
         f"Mantel-Haenszel difference, {quoted(labels[0])} minus {quoted(labels[1])}: "
-        f"{figure(common.value)} ({figure(common.low)} to {figure(common.high)})"
+        f"{figure(common[0])} ({figure(common[1])} to {figure(common[2])})"
     )
     seen = finding.checks[0].seen if finding.checks else ""
     equality = None
@@ -84,13 +75,12 @@ def _common(labels: list[Label], cells: Cells, level: float) -> tuple[list[str],
     return [words, f"odds ratios over the levels: {seen}"], equality
 
 
-def common_difference(tables: Mapping[str, Table], level: float) -> CommonDifference | None:
-    """Mantel-Haenszel risk difference with the variance of Sato (1989).
+def common_difference(tables: Mapping[str, Table], level: float) -> tuple[float, float, float] | None:
+    """Mantel-Haenszel risk difference, first group minus second, with its ends by the variance of Sato (1989).
 
     >>> table = Table(rows=((40, 60), (20, 80)))
-    >>> d = common_difference({"a": table, "b": table}, 0.95)
-    >>> round(d.value, 3), round(d.low, 3), round(d.high, 3)
-    (0.2, 0.112, 0.288)
+    >>> [round(part, 3) for part in common_difference({"a": table, "b": table}, 0.95)]
+    [0.2, 0.112, 0.288]
     """
     weight = top = p = q = 0.0
     for table in tables.values():
@@ -107,4 +97,4 @@ def common_difference(tables: Mapping[str, Table], level: float) -> CommonDiffer
         return None
     value = top / weight
     reach = normal_quantile((1 + level) / 2) * math.sqrt(max(value * p + q, 0.0)) / weight
-    return CommonDifference(value=value, low=value - reach, high=value + reach)
+    return value, value - reach, value + reach

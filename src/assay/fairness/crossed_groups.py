@@ -18,7 +18,7 @@ from assay.fairness.settings import CROSSED, FairnessSettings, cross_names, join
 from assay.inference.estimates import Estimates
 from assay.rows.columns import Coded, coded
 from assay.rows.source import Crossed, FrameSource, Source
-from assay.tally.by_group import MISSING
+from assay.tally.by_group import MISSING, free_name
 
 FEWEST: Final = 2
 MOST_COMBINATIONS: Final = 400
@@ -95,7 +95,7 @@ def cross_columns(columns: Sequence[Coded], name: str) -> Coded:
         labels = [column.label(int(value) - column.offset) for value in values]
         if column.missing is not None:
             codes = np.where(column.missing, len(labels), codes)
-        levels.append([*labels, _missing(labels)])
+        levels.append([*labels, free_name(MISSING, labels)])
         key = key * len(levels[-1]) + codes
     values, codes = np.unique(key, return_inverse=True)
     places = np.unravel_index(values, tuple(map(len, levels)))
@@ -103,14 +103,6 @@ def cross_columns(columns: Sequence[Coded], name: str) -> Coded:
         join_levels([levels[i][place] for i, place in enumerate(each)]) for each in zip(*map(list, places), strict=True)
     ]
     return Coded(role=name, codes=codes.astype(np.int64), offset=0, span=len(joined), labels=tuple(joined))
-
-
-def _missing(labels: Sequence[object]) -> str:
-    """What rows without a level are called; somebody's own level may be called so."""
-    name = MISSING
-    while name in labels:
-        name = f"({name})"
-    return name
 
 
 def _cross_frame(source: FrameSource, name: str, cross: Crossed, column: str) -> FrameSource:

@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
-from assay.core.errors import PlanError
+from assay.core.errors import unknown_choice
 from assay.core.labels import Label
-from assay.core.text import listed, nearest, quoted
+from assay.core.text import listed, quoted
 from assay.fairness.conditional_parity import conditional_gap
-from assay.fairness.disparity import Disparity, Form
+from assay.fairness.disparity import FAIL, INCONCLUSIVE, PASS, Disparity, Form, judge
 from assay.fairness.fairness_criteria import CRITERIA, FOUR_FIFTHS, Criterion, find_criterion, refuse_criterion
 from assay.fairness.feasibility import Feasibility, Unawareness, check_feasibility, check_unawareness, flip_test
-from assay.fairness.gaps import REST, combine, measure_gap
+from assay.fairness.gaps import combine, measure_gap
 from assay.fairness.group_statistics import CELLS, NO_ROWS, GroupValue, value_of_measure
 from assay.fairness.score_balance import (
     calibration_gap,
@@ -27,7 +27,6 @@ from assay.fairness.score_balance import (
     roc_lines,
 )
 from assay.fairness.settings import FairnessSettings
-from assay.fairness.verdicts import FAIL, INCONCLUSIVE, PASS, judge
 from assay.inference.estimates import Estimates
 from assay.inference.multiplicity import holm
 
@@ -38,63 +37,37 @@ if TYPE_CHECKING:
 OPERATOR: Final = re.compile(r"\s*(gap|ratio)\s*\(\s*(.+?)\s*\)\s*")
 
 
-def assess_fairness(
-    groups: Mapping[str, Mapping[Label, Estimates]],
-    tallies: Mapping[str, Mapping[Label, object]],
-    *,
-    level: float = 0.95,
-    measures: Sequence[str] = (),
-    settings: FairnessSettings | None = None,
-) -> Fairness:
-    """Fairness over the groups of any task, given the estimates and the tally of each level of each factor.
+class Fairness(dict[str, "FactorFairness"]):
+    """By factor: criteria, gaps and ratios, from the estimates and the tally of each level of each factor of any task.
 
     `measures` are those whose gaps a Record lists where the task has no positive class.
     """
-    return Fairness(groups, tallies, level=level, measures=measures, settings=settings or FairnessSettings())
-
-
-class Fairness(Mapping[str, "FactorFairness"]):
-    """By factor: its criteria, gaps and ratios."""
 
     def __init__(
         self,
         groups: Mapping[str, Mapping[Label, Estimates]],
         tallies: Mapping[str, Mapping[Label, object]],
         *,
-        level: float,
-        measures: Sequence[str],
-        settings: FairnessSettings,
+        level: float = 0.95,
+        measures: Sequence[str] = (),
+        settings: FairnessSettings | None = None,
     ) -> None:
-        self.settings, self.level = settings, level
-        self._factors = {
-            name: FactorFairness(name, levels, tallies[name], level=level, measures=measures, settings=settings)
-            for name, levels in groups.items()
-        }
-
-    def __getitem__(self, factor: str) -> FactorFairness:
-        """The fairness of one factor."""
-        if factor not in self._factors:
-            close = nearest(factor, self._factors)
-            raise PlanError(
-                "missing-column",
-                f"there is no group {quoted(factor)}",
-                known=listed(self._factors) or "none: no group was given",
-                fix=f'did you mean "{close}"?' if close else "give it: group=... (--group)",
+        self.settings, self.level = settings or FairnessSettings(), level
+        for name, levels in groups.items():
+            self[name] = FactorFairness(
+                name, levels, tallies[name], level=level, measures=measures, settings=self.settings
             )
-        return self._factors[factor]
 
-    def __iter__(self) -> Iterator[str]:
-        """The factors."""
-        return iter(self._factors)
-
-    def __len__(self) -> int:
-        """How many factors there are."""
-        return len(self._factors)
+    def __missing__(self, factor: str) -> NoReturn:
+        """Refuse a factor that is not there."""
+        what, known = f"there is no group {quoted(factor)}", listed(self) or "none: no group was given"
+        fix = "give it: group=... (--group)"
+        raise unknown_choice(factor, self, what, code="missing-column", known=known, fix=fix)
 
     @cached_property
     def listed(self) -> list[Disparity]:
         """What a Record lists: every criterion of every factor, p values corrected over all of them (Holm)."""
-        disparities = [disparity for factor in self._factors.values() for disparity in factor.listed()]
+        disparities = [disparity for factor in self.values() for disparity in factor.listed()]
         tested = [i for i, d in enumerate(disparities) if d.equality is not None and not _repeats(d)]
         corrected = holm([cast("Any", disparities[i].equality).p for i in tested])
         by_test = {(disparities[i].factor, disparities[i].name): p for i, p in zip(tested, corrected, strict=True)}
@@ -119,7 +92,7 @@ class Fairness(Mapping[str, "FactorFairness"]):
             "reason": self.settings.reason,
             "verdict": self.verdict,
             "criteria": [disparity.to_json() for disparity in self.listed],
-            "factors": {name: factor.to_json() for name, factor in self._factors.items()},
+            "factors": {name: factor.to_json() for name, factor in self.items()},
         }
 
 
@@ -250,63 +223,33 @@ class FactorFairness(Mapping[str, Disparity]):
             return self._conditional()
         if name in ("calibration_parity", "well_calibration"):
             return self._calibration(name)
-        if len(criterion.statistics) == 1:
-            return replace(self._gap(criterion.statistics[0], "gap", criterion.denominators[0]), name=name)
-        pairs = zip(criterion.statistics, criterion.denominators, strict=True)
-        parts = {s: self._gap(s, "gap", word, families=len(criterion.statistics)) for s, word in pairs}
-        return combine(name, parts, self.level)
+        families = len(criterion.statistics)
+        parts = {s: self._gap(s, "gap", word, families=families) for s, word in criterion.statistics.items()}
+        return combine(name, parts, self.level) if families > 1 else replace(*parts.values(), name=name)
 
     def _gap(self, statistic: str, form: Form, denominator: str = "", families: int = 1) -> Disparity:
-        values, reference = self._values(statistic), self.settings.reference.get(self.factor)
-        rest = self._rests(statistic, values) if reference == REST else ()
         return measure_gap(
             f"{form}({statistic})",
             self.factor,
-            values,
+            self._values(statistic),
             self.level,
             form=form,
-            reference=reference,
-            rest=rest,
+            reference=self.settings.reference.get(self.factor),
             families=families,
             denominators=(denominator,) if denominator else (),
         )
 
-    def _rests(self, statistic: str, values: Sequence[GroupValue]) -> list[GroupValue]:
-        """Of each group: all others together, from their counts."""
-        if any(group.counts is None for group in values if group.value is not None):
-            raise PlanError(
-                "measure-unfit",
-                f"{statistic} is not a share of rows, so the rest of the groups cannot be added up",
-                fix="name one group as the reference, or leave it out",
-            )
-        from assay.fairness.group_statistics import value_of_share
-
-        total = [sum(group.counts[i] for group in values if group.counts is not None) for i in (0, 1)]
-        shares = [(group, group.counts) for group in values if group.counts is not None]
-        return [value_of_share(total[0] - c[0], total[1] - c[1], g.level, total[1] - c[1]) for g, c in shares]
-
     def _conditional(self) -> Disparity:
-        parts = []
+        rate = "predicted_positive_rate"
+        parts = {}
         for condition, strata in self.settings.conditions[self.factor].items():
             cells = {
-                stratum: {
-                    level: value_of_measure(
-                        estimates, "predicted_positive_rate", level, int(estimates["predicted_positive_rate"].n)
-                    )
-                    for level, estimates in levels.items()
-                }
+                stratum: {level: value_of_measure(own, rate, level, int(own[rate].n)) for level, own in levels.items()}
                 for stratum, levels in strata.items()
             }
-            parts.append(conditional_gap(self.factor, condition, cells, self.level))
-        return (
-            parts[0]
-            if len(parts) == 1
-            else combine(
-                "conditional_statistical_parity",
-                {f"given {c}": p for c, p in zip(self.settings.conditions[self.factor], parts, strict=True)},
-                self.level,
-            )
-        )
+            parts[f"given {condition}"] = conditional_gap(self.factor, condition, cells, self.level)
+        first, *others = parts.values()
+        return combine("conditional_statistical_parity", parts, self.level) if others else first
 
     def _calibration(self, name: str) -> Disparity:
         parity = calibration_gap(
@@ -332,12 +275,9 @@ class FactorFairness(Mapping[str, Disparity]):
             return judge(disparity, FOUR_FIFTHS)
         if canonical_name(name) not in set(map(canonical_name, self.settings.criteria)):
             return disparity
-        stated = (
-            {canonical_name(k): v for k, v in tolerance.items()}.get(canonical_name(name))
-            if isinstance(tolerance, Mapping)
-            else tolerance
-        )
-        return disparity if stated is None else judge(disparity, stated)
+        if isinstance(tolerance, Mapping):
+            tolerance = {canonical_name(own): limit for own, limit in tolerance.items()}.get(canonical_name(name))
+        return disparity if tolerance is None else judge(disparity, tolerance)
 
     @cached_property
     def feasibility(self) -> Feasibility | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
-from typing import Final, cast
+from typing import cast
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from assay.inference.intervals.proportion import Bounds, koopman, recovered
 from assay.inference.tail_probabilities import range_quantile
 from assay.inference.tests.strata import heterogeneity
 
-REST: Final = "(rest)"
-"""The reference that is all other groups together."""
-
 
 def measure_gap(
     name: str,
@@ -37,14 +34,13 @@ def measure_gap(
     *,
     form: Form = "gap",
     reference: Label | None = None,
-    rest: Sequence[GroupValue] = (),
     families: int = 1,
     denominators: tuple[str, ...] = (),
 ) -> Disparity:
     """The largest gap, or the smallest ratio, of a statistic over groups.
 
     `families` is how many such statistics must hold together (Šidák). With a reference, each other group is compared
-    with it; `rest` holds, group by group, the value of all others together.
+    with it.
     """
     has_value = [group for group in groups if group.value is not None]
     judged = [group for group in has_value if group.judged]
@@ -59,7 +55,7 @@ def measure_gap(
         left_out=tuple(_left_out(groups, used)),
         denominators=denominators,
     )
-    couples = _couples(used, reference, rest)
+    couples = _couples(used, reference)
     reason = _why_none(groups, used, reference) if not couples else _why_no_ratio(used) if form == "ratio" else ""
     if reason:
         return replace(blank, reason=reason)
@@ -160,14 +156,9 @@ def _left_out(groups: Sequence[GroupValue], used: Sequence[GroupValue]) -> Itera
             yield LeftOut(level=group.level, rows=group.rows, reason=few)
 
 
-def _couples(
-    used: Sequence[GroupValue], reference: Label | None, rest: Sequence[GroupValue]
-) -> list[tuple[GroupValue, GroupValue]]:
+def _couples(used: Sequence[GroupValue], reference: Label | None) -> list[tuple[GroupValue, GroupValue]]:
     if reference is None:
         return list(combinations(used, 2))
-    if reference == REST:
-        others = {group.level: group for group in rest if group.value is not None}
-        return [(group, others[group.level]) for group in used if group.level in others]
     own = [group for group in used if group.level == reference]
     return [(group, own[0]) for group in used if own and group.level != reference]
 

@@ -30,7 +30,7 @@ class FairnessSettings:
     reason: str = ""
     minimum: int = MINIMUM
     reference: Mapping[str, Label] = field(default_factory=dict)
-    """By factor: the group that others are compared with, or `REST` for all others together."""
+    """By factor: the group that others are compared with."""
     declared: Mapping[str, Sequence[Label]] = field(default_factory=dict)
     """By factor: levels that must be judged, also those without rows."""
     conditions: Conditions = field(default_factory=dict)

@@ -42,6 +42,8 @@ class Kind(StrEnum):
     WEIGHTED = "answers to weighted rows"
 
 
+RESAMPLED: Final = (Kind.RESAMPLES, Kind.FIVE_BY_TWO, Kind.HALVED)
+"""Values of one data set that share rows."""
 UNITS: Final = {
     "item": Kind.ITEMS,
     "data set": Kind.DATA_SETS,

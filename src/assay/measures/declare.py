@@ -19,19 +19,14 @@ from assay.core.registry import Registry
 from assay.core.text import visible
 from assay.core.traits import Better, Source, Task
 from assay.core.values import Number, Raw, Share, Undefined, Value
-from assay.tally.labels.one_vs_rest import Binary, Multiclass
-from assay.tally.labels.row_costs import Priced
-from assay.tally.scores.ranked_table import Ranked
-from assay.tally.scores.row_probabilities import RowScores
-from assay.tally.scores.score_tally import Scores
-from assay.tally.scores.true_class_ranks import Ranks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.core.values import Amount
 
-Tally: TypeAlias = Binary | Multiclass | Priced | Ranked | Scores | Ranks | RowScores
+Tally: TypeAlias = object
+"""Whatever a formula reads; its `READS` says whether that was made of labels or of scores."""
 Formula: TypeAlias = Callable[..., Raw]  # type: ignore[explicit-any]  # formulas differ in their parameters
 Fact: TypeAlias = Any  # type: ignore[explicit-any]  # fields of a measure have any type
 
@@ -55,8 +50,6 @@ AMBIGUOUS = {
     "likelihood ratio": ("likelihood_ratio_positive", "likelihood_ratio_negative"),
 }
 
-FROM_SCORES: tuple[type[Tally], ...] = (Ranked, Scores, Ranks, RowScores)
-"""What a measure takes that needs scores; `Ranked` speaks of one class against the rest, the others of all classes."""
 _VALUES: dict[str, type[Share | Number]] = {"Share": Share, "Number": Number}
 
 CUTOFF: Final = "k"
@@ -140,6 +133,7 @@ class Measure:
     def __call__(self, tally: Tally) -> Value:
         """The value on one table: a Share, a Number, or Undefined with its reason.
 
+        >>> from assay.tally.labels.one_vs_rest import Binary
         >>> from assay.tasks.classification.measures.rates import recall
         >>> recall(Binary.of(tp=231, fp=0, fn=27, tn=0)).value
         0.8953488372093024
@@ -201,12 +195,12 @@ class Measure:
     @property
     def from_scores(self) -> bool:
         """Whether it needs scores, and labels alone do not do."""
-        return self.takes in FROM_SCORES
+        return getattr(self.takes, "READS", None) == "scores"
 
     @property
     def from_labels(self) -> bool:
         """Whether a table of labels is all it reads: neither scores nor stated costs."""
-        return self.takes in (Binary, Multiclass)
+        return getattr(self.takes, "READS", None) == "labels"
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
+from assay.core.arrays import chance
 from assay.core.errors import PlanError
 from assay.rows.columns import CHUNK
 from assay.rows.source import FrameSource, Source
@@ -78,16 +79,6 @@ def against_rest(columns: Sequence[NDArray[np.float64]]) -> list[NDArray[np.floa
             mine = best == column
             made[part][mine] = first[mine]
     return out
-
-
-def chance(logit: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probability of each log-odds.
-
-    >>> chance(np.array([-800.0, 0.0, 800.0])).tolist()
-    [0.0, 0.5, 1.0]
-    """
-    small = np.exp(-np.abs(logit))
-    return cast("NDArray[np.float64]", np.where(logit >= 0, 1.0, small) / (1 + small))
 
 
 def as_chances(source: Source) -> Source:

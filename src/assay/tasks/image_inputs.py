@@ -112,61 +112,32 @@ class ImagePairs:
 class ImageRows:
     """One row of sums for each image, as kernels send them."""
 
-    parts: tuple[tuple[tuple[str, ...], tuple[str, ...] | None, NDArray[np.float64]], ...]
-    """Names, units and sums of images, batch by batch."""
+    rows: tuple[tuple[str, str | None, Sequence[float]], ...]
+    """Name, unit where there is one, and sums of each image."""
     faults: tuple[Fault, ...] = ()
-
-    @classmethod
-    def build(
-        cls,
-        rows: Mapping[str, Sequence[float]],
-        width: int,
-        units: Mapping[str, str] | None = None,
-        faults: Sequence[Fault] = (),
-    ) -> ImageRows:
-        """The rows of a batch."""
-        own = None if units is None else tuple(units[name] for name in rows)
-        sums = np.array(list(rows.values()), dtype=np.float64).reshape(-1, width)
-        return cls(parts=((tuple(rows), own, sums),), faults=tuple(faults))
 
     def __add__(self, other: ImageRows) -> ImageRows:
         """Both together."""
-        return ImageRows(parts=(*self.parts, *other.parts), faults=(*self.faults, *other.faults))
-
-    def merged(self) -> ImageRows:
-        """All batches as one."""
-        names = tuple(name for part in self.parts for name in part[0])
-        units = None if self.parts[0][1] is None else tuple(unit for part in self.parts for unit in part[1] or ())
-        return ImageRows(parts=((names, units, np.concatenate([part[2] for part in self.parts])),), faults=self.faults)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The images of merged rows."""
-        return self.parts[0][0]
+        return ImageRows(rows=(*self.rows, *other.rows), faults=(*self.faults, *other.faults))
 
     def table(self, columns: Sequence[str], chosen: Sequence[str] | None = None) -> UnitTable:
         """The sums by image, or by the unit that was named; of all images or of some."""
-        names, units, sums = self.parts[0]
-        if chosen is not None:
-            wanted = set(chosen)
-            kept = [place for place, name in enumerate(names) if name in wanted]
-            names, sums = tuple(names[place] for place in kept), sums[kept]
-            units = units and tuple(units[place] for place in kept)
-        if units is None:
-            return UnitTable.build(columns, sums, ids=names)
-        ids, added = add_up(units, sums)
-        return UnitTable.build(columns, added, rows=len(names), ids=ids)
+        wanted = None if chosen is None else set(chosen)
+        rows = [row for row in self.rows if wanted is None or row[0] in wanted]
+        sums = np.array([row[2] for row in rows], dtype=np.float64).reshape(-1, len(columns))
+        if not rows or rows[0][1] is None:
+            return UnitTable.build(columns, sums, ids=[name for name, _, _ in rows])
+        ids, added = add_up([str(unit) for _, unit, _ in rows], sums)
+        return UnitTable.build(columns, added, rows=len(rows), ids=ids)
 
     def to_json(self) -> dict[str, object]:
         """As it travels between machines."""
-        parts = [[list(names), units and list(units), sums.tolist()] for names, units, sums in self.parts]
-        return {"parts": parts, "faults": [list(fault) for fault in self.faults]}
+        return {"rows": [list(row) for row in self.rows], "faults": [list(fault) for fault in self.faults]}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> ImageRows:
         """The inverse of `to_json`."""
-        parts = tuple((tuple(a), b and tuple(b), np.array(c, dtype=np.float64)) for a, b, c in content["parts"])
-        return cls(parts=parts, faults=tuple(tuple(fault) for fault in content["faults"]))
+        return cls(rows=tuple(map(tuple, content["rows"])), faults=tuple(map(tuple, content["faults"])))
 
 
 def add_up(units: Sequence[str], values: NDArray[np.float64]) -> tuple[tuple[str, ...], NDArray[np.float64]]:

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from assay.app.commands import run_command as running
 from assay.assess.record.record import schema
+from assay.core import progress
 from tests.command import assay
 
 
@@ -136,17 +136,17 @@ def test_an_output_folder_that_cannot_be_made_is_an_error_before_anything_is_wri
 
 
 def test_people_at_a_terminal_see_how_far_the_intervals_are_once_they_take_long(monkeypatch, capsys):
-    monkeypatch.setattr(running, "PATIENCE", 0)
+    monkeypatch.setattr(progress, "PATIENCE", 0)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     for quiet in (False, True):
-        with running.working("model-a", quiet=quiet) as tell:
+        with progress.progress_bar("intervals model-a", quiet=quiet) as tell:
             for done in range(1, 4):
                 tell(done, 3)
         said = capsys.readouterr().err
         assert ("intervals model-a" in said and "3/3" in said) != quiet
-    monkeypatch.setattr(running, "PATIENCE", 60)
-    with running.working(quiet=False) as tell:
+    monkeypatch.setattr(progress, "PATIENCE", 60)
+    with progress.progress_bar("intervals") as tell:
         tell(1, 3)
     assert "intervals" not in capsys.readouterr().err
 

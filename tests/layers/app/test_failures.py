@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import assay
-from assay.app.failures import LEAST_SPACE, unforeseen
+from assay.app.cli import LEAST_SPACE, unforeseen
 from assay.core.errors import EngineError, PlanError
 from assay.core.text import one_line, redacted
 from assay.rows.temporary_files import write_together, write_whole

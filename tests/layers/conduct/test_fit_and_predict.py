@@ -321,6 +321,7 @@ def test_progress_is_shown_to_somebody_who_watches_and_nobody_else(monkeypatch, 
     assert (heard.out, heard.err) == ("", "")
     screen = io.StringIO()
     monkeypatch.setattr(screen, "isatty", lambda: True)
+    monkeypatch.setattr("assay.core.progress.PATIENCE", 0)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", screen)
     assay.conduct({"tree": DecisionTreeClassifier()}, NUMBERS, HALF)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import assay
 from assay.fairness.example import read_compas
-from assay.fairness.fairness_by_factor import assess_fairness
+from assay.fairness.fairness_by_factor import Fairness
 from assay.fairness.settings import FairnessSettings
 
 HERE = Path(__file__).parent
@@ -31,7 +31,7 @@ def assess_counts(counts, **settings):
 
 
 def fairness_of(a, **settings):
-    return assess_fairness(a.by_group, a.grouped.factors, settings=FairnessSettings(**settings))
+    return Fairness(a.by_group, a.grouped.factors, settings=FairnessSettings(**settings))
 
 
 @cache

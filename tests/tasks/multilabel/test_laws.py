@@ -13,7 +13,7 @@ import pytest
 import assay
 from assay.assess.record.verification import verify
 from assay.core.task import find_task
-from assay.fairness.fairness_by_factor import assess_fairness
+from assay.fairness.fairness_by_factor import Fairness
 from assay.tasks.multilabel.table import LabelTable, read_sums, read_table, stack_tables
 from assay.tasks.multilabel.tally import LabelSets, count_sets
 
@@ -186,7 +186,7 @@ def test_the_record_loads_verifies_and_round_trips(tmp_path):
 def test_fairness_speaks_of_label_sets_too():
     truth, predicted = make_sets(400)
     a = assay.multilabel(truth=truth, predicted=predicted, group={"g": ["x", "y"] * 200})
-    fairness = assess_fairness(a.by_group, a.grouped.factors, measures=TASK.headline)
+    fairness = Fairness(a.by_group, a.grouped.factors, measures=TASK.headline)
     gap = fairness["g"]["gap(f1_macro)"]
     assert gap.low <= gap.value <= gap.high
     assert [d.name for d in fairness.listed] == [f"gap({name})" for name in TASK.headline]

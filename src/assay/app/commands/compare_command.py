@@ -7,19 +7,49 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import assay
-from assay.app.commands.run_command import limits_of, typed_costs
-from assay.app.option_types import named_values
-from assay.assess.arguments import arrange
+import click
+
+from assay.app.option_types import Input, named_values
+from assay.app.options import limits_of, of_files, of_models
+from assay.app.task_commands import TASK, TaskCommand, compare_by_task, of_task
 from assay.core.errors import PlanError
 from assay.core.text import listed
 
 if TYPE_CHECKING:
     from assay.assess.compare.comparison import Comparison
+    from assay.assess.record.report_formats import Result
+
+
+@click.command(cls=TaskCommand)
+@click.argument("tables", type=Input(), nargs=-1, required=True, metavar="A B ...")
+@of_task
+@of_models
+@of_files
+def compare(tables: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401  options by name
+    """Compare models on the same test data: one file a model, matched by --id, or one file with a column a model.
+
+    \b
+    Predictions:  assay compare old.csv new.csv --truth y --predicted p --id case --positive ill
+    Values:       assay compare folds.csv --value A=acc_a --value B=acc_b --per fold --folds 10
+                  assay compare runs.csv --value auc --model model --id dataset --per data-set
+    """  # noqa: D301  click reads the backspace as: keep these lines
+    from assay.app.commands.report_command import Output
+
+    output = Output.taken_from(given)
+    task = click.get_current_context().meta.get(TASK)
+    given.pop("task", None)
+    comparison: Result = (
+        compare_files(tables, **given) if task is None else compare_by_task(task, tables, quiet=output.quiet, **given)
+    )
+    output.finish({"": comparison}, "assay tests   # what every test asks, and when it must not be used")
 
 
 def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: ANN401  options by name
     """Compare models; labels typed as text are matched to the files' own type."""
+    import assay
+    from assay.app.commands.run_command import typed_costs
+    from assay.assess.arguments import arrange
+
     given |= {"limits": limits_of(given), "costs": typed_costs(given.pop("cost", ()), given.pop("costs", None))}
     for option, name in (("truth_files", "truth_data"), ("measures", "measures"), ("labels", "labels")):
         given[name] = list(given.pop(option, ())) or None
@@ -82,6 +112,9 @@ OF_PREDICTIONS: Final = {
 
 def _of_values(data: object, *, apart: bool, **given: Any) -> Comparison:  # noqa: ANN401  options by name
     """Compare values of folds, data sets or items that were measured elsewhere."""
+    import assay
+    from assay.assess.arguments import arrange
+
     wrong = [option for name, option in OF_PREDICTIONS.items() if given.pop(name, None)]
     if wrong:
         raise PlanError(

@@ -5,43 +5,63 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
+from assay.app.input_kind import columns_named, is_plan, is_record
 from assay.app.messages import tell_line
-from assay.app.option_types import Command, Input, Option
-from assay.app.options import of_decisions, of_output, of_rows
+from assay.app.option_types import Command, Input, flag, give_options, row
+from assay.app.options import limits_of, of_decisions, of_output, of_rows, typed
+from assay.core.errors import PlanError
+from assay.core.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from assay.assess.assessment import Assessment
+    from assay.assess.compare.comparison import Comparison
+    from assay.assess.decide.criteria import Criterion
+    from assay.assess.decide.references import Against
     from assay.assess.record.record import Record
+    from assay.core.registry import Registry
+    from assay.measures.declare import Measure
+
+
+USUAL: Final = {"binary": ("recall", "specificity"), "multiclass": ("accuracy", "f1_macro")}
+"""What a model must not lose where only a margin is stated."""
+
+
+STATED: Final = ("level", "seed", "delimiter", "decimal", "show_ids", "engine")
+PAIRED: Final = ("truth", "predicted", "ids", "positive", "labels", *STATED)
+"""Options that a paired gate heeds."""
 
 
 @click.command(cls=Command)
 @click.argument("paths", type=Input(), nargs=-1, required=True, metavar="RECORD|PREDICTIONS...")
 @of_decisions
-@click.option(
-    "--margin",
-    cls=Option,
-    group="Criteria",
-    type=float,
-    help="With --against: the usual measures must not be worse by this much (two classes: recall and specificity;"
-    " more: accuracy and f1_macro).",
-)
-@click.option("--junit", cls=Option, group="Output", type=click.Path(), help="Write the decisions as JUnit XML.")
-@click.option("--markdown", cls=Option, group="Output", type=click.Path(), help="Write the decisions as Markdown.")
-@click.option(
-    "--record", "record_to", cls=Option, group="Output", type=click.Path(), help="Write the Record with its decisions."
-)
-@click.option(
-    "--github/--no-github",
-    cls=Option,
-    group="Output",
-    default=None,
-    help="Print annotations, and write the step summary [default: if GITHUB_ACTIONS is set]",
+@give_options(
+    {
+        "Criteria": (
+            row(
+                "--margin",
+                "FLOAT",
+                "With --against: the usual measures must not be worse by this much (two classes: recall and"
+                " specificity; more: accuracy and f1_macro).",
+                type=float,
+            ),
+        ),
+        "Output": (
+            row("--junit", "PATH", "Write the decisions as JUnit XML.", type=click.Path()),
+            row("--markdown", "PATH", "Write the decisions as Markdown.", type=click.Path()),
+            row("--record record_to", "PATH", "Write the Record with its decisions.", type=click.Path()),
+            flag(
+                "--github/--no-github",
+                "Print annotations, and write the step summary [default: if GITHUB_ACTIONS is set]",
+                default=None,
+            ),
+        ),
+    }
 )
 @of_rows
 @of_output
@@ -62,7 +82,6 @@ def gate(
     `assay compare`, it is paired. The output says which.
     """
     from assay.app.criteria_options import decided_by
-    from assay.app.gate import gated
 
     assessments = gated(paths, given, quiet=quiet)
     records = {name: one.record for name, one in assessments.items()}
@@ -78,7 +97,6 @@ def gate(
 
 def _write(records: Mapping[str, Record], *, junit: str | None, markdown: str | None, record_to: str | None) -> None:
     """All files, made before the first is written."""
-    from assay.core.errors import PlanError
     from assay.report.render.github import step_summary
     from assay.report.render.junit import render
     from assay.rows.temporary_files import write_whole
@@ -126,9 +144,152 @@ def _say(records: Mapping[str, Record]) -> None:
         decisions = verdicts(record)
         if decisions is None:
             continue
-        for row in decisions.rows:
-            tell_line(f"{row.sign} {row.verdict:<12} {row.criterion}")
-            tell_line(f"  {row.why}")
-            if row.needed:
-                tell_line(f"  {row.needed}")
+        for decision in decisions.rows:
+            tell_line(f"{decision.sign} {decision.verdict:<12} {decision.criterion}")
+            tell_line(f"  {decision.why}")
+            if decision.needed:
+                tell_line(f"  {decision.needed}")
         tell_line(f"verdict  {f'{name}: ' if name else ''}{decisions.overall}: {decisions.says}")
+
+
+def gated(paths: Sequence[str], options: dict[str, Any], *, quiet: bool) -> dict[str, Assessment]:
+    """Every assessment that the paths lead to, by name, with its criteria decided."""
+    from assay.assess.decide.criteria import criterion
+    from assay.assess.record.record import Record
+    from assay.core.task import find_task
+
+    record = Record.load(paths[0]) if len(paths) == 1 and is_record(paths[0]) else None
+    task = find_task("classification" if record is None or record["task"] == "values" else str(record["task"]))
+    registry = cast("Registry[Measure]", task.registry)
+    accept = [criterion(text, registry) for text in options.pop("accept", ())]
+    against, margin, correction = (options.pop(name, None) for name in ("against", "margin", "correction"))
+    if margin is not None and against is None and not (len(paths) == 1 and is_record(paths[0])):
+        raise PlanError("role-missing", "a margin needs a reference", where="--against", fix="--against RECORD")
+    found, reference = _opened(paths, against, options, quiet=quiet)
+    out = {}
+    for name, assessment in found.items():
+        wanted = [*accept, *([] if margin is None else _usual(assessment, margin))]
+        if wanted:
+            called = None if against is None else Path(against).name
+            out[name] = assessment.accept(*wanted, against=reference, name=called, correction=correction or "holm")
+        elif len(assessment.decisions):
+            out[name] = assessment
+        else:
+            raise _nothing_asked(against)
+    return out
+
+
+def _usual(assessment: Assessment, margin: float) -> list[Criterion]:
+    from assay.assess.decide.criteria import criterion
+
+    names = USUAL.get(assessment.contract.variant(assessment.counts), assessment.contract.headline[:2])
+    return [criterion(f"{measure} non-inferior margin {margin!r}", assessment.measures) for measure in names]
+
+
+def _nothing_asked(against: str | None) -> PlanError:
+    return PlanError(
+        "role-missing",
+        "no criterion is stated, and the Record has none",
+        where="--accept",
+        fix='--accept "recall >= 0.85", for one' + (", or --margin 0.02" if against is not None else ""),
+    )
+
+
+def _opened(
+    paths: Sequence[str], against: str | None, options: dict[str, Any], *, quiet: bool
+) -> tuple[dict[str, Assessment], object]:
+    """What is gated, and its reference: paired where both were counted on the same rows."""
+    from assay.app.commands.run_command import plan_bars, refuse_options, run_file
+    from assay.assess.assessment import Assessment
+    from assay.assess.compare.comparison import Comparison
+    from assay.assess.conformity.plan_run import run_planned
+    from assay.assess.plan.checked_plan import load_plan
+    from assay.assess.record.record import Record
+
+    if len(paths) == 1 and is_record(paths[0]):
+        if against is None or is_record(against):
+            _refuse(options, (), "a Record is gated as it is: what it was counted by is in it", "leave them out")
+        record = Record.load(paths[0])
+        if record["kind"] == "comparison":
+            return _of_comparison(Comparison.from_record(record), against)
+        return {"": Assessment.from_record(record)}, _reference(against, options, quiet=quiet)
+    if len(paths) == 1 and is_plan(paths[0], columns=columns_named(options)):
+        refuse_options(options)
+        every = run_planned(load_plan(paths[0]), **plan_bars(quiet=quiet), limits=limits_of(options))
+        return dict(every), _reference(against, {}, quiet=quiet)
+    if against is not None and not is_record(against) and options.get("ids") and len(paths) == 1:
+        return _of_comparison(_compared(paths[0], against, options), None)
+    return {"": run_file(paths, quiet=quiet, **dict(options))}, _reference(against, options, quiet=quiet)
+
+
+def _refuse(options: Mapping[str, Any], taken: Iterable[str], why: str, fix: str) -> None:
+    """An option that would be left aside is an error, because somebody relies on it."""
+    if found := typed(options, free=taken):
+        raise PlanError("role-clash", why, found=", ".join(found), fix=fix)
+
+
+def _reference(against: str | None, options: dict[str, Any], *, quiet: bool) -> object:
+    from assay.app.commands.run_command import run_file
+    from assay.assess.record.record import Record
+
+    if against is None:
+        return None
+    if is_record(against):
+        return Record.load(against)
+    return run_file(against, quiet=quiet, **dict(options))
+
+
+def _compared(new: str, reference: str, options: dict[str, Any]) -> Comparison:
+    """Both tables matched by id, so that every row meets itself."""
+    import assay
+    from assay.assess.arguments import arrange
+
+    if options.get("predicted") is None or len(options["ids"]) != 1:
+        raise PlanError(
+            "comparison-needs",
+            "a paired gate takes predicted labels and one id column",
+            where="--id",
+            fix="--predicted COLUMN --id COLUMN; or leave --id out: the comparison is then unpaired, and says so",
+        )
+    why = "a paired gate matches predicted labels by id, and takes nothing else"
+    _refuse(options, PAIRED, why, "leave them out, or leave --id out: the comparison is then unpaired, and says so")
+    names = ("new", "reference")
+    return assay.compare(
+        data=dict(zip(names, (new, reference), strict=True)),
+        truth=options["truth"],
+        predicted=options["predicted"],
+        id=options["ids"][0],
+        positive=options.get("positive"),
+        labels=list(options.get("labels") or ()) or None,
+        limits=limits_of(dict(options)),
+        **arrange(**{name: options[name] for name in STATED if options.get(name) is not None}, spelled=True),
+    )
+
+
+def _of_comparison(comparison: Comparison, against: str | None) -> tuple[dict[str, Assessment], Against]:
+    """The first model of a comparison, held against the second on the same rows."""
+    from assay.assess.assessment import Assessment
+    from assay.assess.decide.references import Paired
+    from assay.inference.intervals.interval_choice import Wanted
+    from assay.tasks.classification import CLASSIFICATION
+    from assay.tasks.classification.settings import Settings
+    from assay.tasks.classification.tally import Classified
+
+    if comparison.paired is None or len(comparison.models) != 2 or against is not None:  # noqa: PLR2004  a pair
+        raise PlanError(
+            "comparison-needs",
+            "a gate takes a comparison of the labels of two models, which is its own reference",
+            found=f"{len(comparison.models)} models" + ("" if comparison.paired is not None else " without labels"),
+            fix="assay compare NEW REFERENCE --id COLUMN, then gate that Record without --against",
+        )
+    settings = Settings(wanted=Wanted(level=comparison.asked.level, seed=comparison.asked.seed))
+    tally = comparison.paired
+    new = Assessment(
+        CLASSIFICATION,
+        Classified(confusion=tally.confusion(tally.models[0]), positive=comparison.positive),
+        settings,
+        census=comparison.census,
+        notes=comparison.notes,
+        data={"from": f"{visible(tally.models[0])}, on the rows of {visible(tally.models[1])}"},
+    )
+    return {"": new}, Paired(tally=tally, positive=comparison.positive)

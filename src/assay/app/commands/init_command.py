@@ -96,8 +96,8 @@ class Drafted:
         for column in see_columns(opened):
             if column.name == roles["id"]:
                 continue
-            values = _values(opened, column.name)
-            if values is not None and {str(value) for value in values} <= {str(label) for label in labels}:
+            values = _distinct(opened, column.name)
+            if len(values) <= FEW and {str(value) for value in values} <= {str(label) for label in labels}:
                 entries.setdefault("predicted", column.name)
             elif column.number:
                 entries.setdefault("score", column.name)
@@ -195,14 +195,13 @@ def _read_estimator(model: dict[str, Any], file: str) -> dict[str, Any]:
     return parameters
 
 
-def _values(opened: OpenedFile, column: str) -> set[Any] | None:
-    """The distinct values of a column, or None where there are many."""
+def _distinct(opened: OpenedFile, column: str) -> set[Any]:
+    """The distinct values of a column; one more than FEW where there are many."""
     from assay.rows.engines.duckdb_engine import quote_identifier
 
     name = quote_identifier(column)
     query = f"SELECT DISTINCT {name} FROM rows WHERE {name} IS NOT NULL LIMIT {FEW + 1}"  # noqa: S608  quoted above
-    values = {row[0] for row in opened.fetch(query)}
-    return None if len(values) > FEW else values
+    return {row[0] for row in opened.fetch(query)}
 
 
 def _dates(opened: OpenedFile) -> str | None:
@@ -231,15 +230,12 @@ def _column(role: str, name: str | None, columns: list[str]) -> str:
     return require(name, columns, role)
 
 
-def _labels(opened: Any, *columns: str) -> list[Any]:  # noqa: ANN401  an opened file
+def _labels(opened: OpenedFile, *columns: str) -> list[Any]:
     from assay.core.labels import in_order
-    from assay.rows.engines.duckdb_engine import quote_identifier
 
     labels: set[Any] = set()
     for column in columns:
-        name = quote_identifier(column)
-        query = f"SELECT DISTINCT {name} FROM rows WHERE {name} IS NOT NULL LIMIT {FEW + 1}"  # noqa: S608  quoted above
-        labels |= {row[0] for row in opened.fetch(query)}
+        labels |= _distinct(opened, column)
         if len(labels) > FEW:
             raise PlanError(
                 "column-type",

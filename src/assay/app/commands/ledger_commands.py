@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import click
 
-from assay.app.commands.plan_commands import Group
 from assay.app.messages import say, say_line, tell_line
+from assay.app.option_types import Group
 
 DEFAULT = "assay-ledger.jsonl"
 

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running an assessment of a file from the command line, with a progress bar where it takes long."""
+"""Running an assessment of a file, or of a plan, from the command line, with a progress bar where it takes long."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import assay
+import assay.report  # an assessment can draw itself once the report layer has introduced itself
 from assay.app.option_types import named_values
+from assay.app.options import door_arguments, typed
 from assay.app.proposal import fill_roles, is_pattern, lacking
-from assay.assess.arguments import arrange
 from assay.core.errors import AssayError, PlanError
+from assay.core.progress import progress_bar
 from assay.core.text import counted
 from assay.rows.databases.database import is_database
 
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 LONG = 32 * 2**20
 """Bytes from which reading a file is worth a progress bar."""
-PATIENCE: Final = 0.5
-"""Seconds after which somebody who watches is told how far the intervals are."""
 
 
 def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: Any) -> Assessment:  # noqa: ANN401  options by name
@@ -43,20 +42,9 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
     embedded = arguments.get("engine") in (None, "duckdb")
     if lacking(arguments) or is_pattern(arguments["score"]):
         arguments |= fill_roles(arguments, data, embedded=embedded, quiet=quiet)
-    with bar([*paths, *truth_files], quiet=quiet or not embedded) as progress:
+    with reading_bar([*paths, *truth_files], quiet=quiet or not embedded) as progress:
         arguments["reading"] = replace(arguments["reading"], progress=progress)
         return assay.assess(data=data, **arguments)
-
-
-def door_arguments(given: dict[str, Any]) -> dict[str, Any]:
-    """Options that every task has as keywords of its door; the columns of crossed groups are groups, too."""
-    for option, name in (("groups", "group"), ("labels", "labels"), ("measures", "measures")):
-        given[name] = list(given.pop(option, None) or ()) or None
-    if crossed := list(given.pop("cross", None) or ()):
-        columns = [*(given["group"] or ()), *(part for name in crossed for part in name.split(":"))]
-        given |= {"group": list(dict.fromkeys(columns)), "cross": crossed}
-    given |= {"sha256": pins_of(given.pop("sha256", ())), "limits": limits_of(given)}
-    return arrange(**given)
 
 
 def next_of_run(assessment: Assessment, out: str) -> str:
@@ -64,12 +52,6 @@ def next_of_run(assessment: Assessment, out: str) -> str:
     record = shlex.quote(str(Path(out) / "record.json"))
     groups = "" if assessment.grouped.factors else "; add --group COLUMN to the run for groups"
     return f"assay report {record} -o report.pdf   # or .md, .csv, a model card{groups}"
-
-
-def limits_of(given: dict[str, Any]) -> assay.Limits | None:
-    """The limits among options, taken out of them."""
-    allowed = {name: given.pop(name, None) for name in ("memory", "threads", "temp")}
-    return assay.Limits(**allowed) if any(one is not None for one in allowed.values()) else None
 
 
 def _scores(given: Sequence[str]) -> str | list[str] | dict[str, str] | None:
@@ -100,47 +82,14 @@ def _threshold(given: str | None) -> float | str | None:
 
 
 @contextmanager
-def bar(data: str | list[str], *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+def reading_bar(data: str | list[str], *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     """A progress bar for reading a large file, where somebody watches."""
     size, name = (0, "") if quiet else _size(data)
-    if quiet or size < LONG or not sys.stderr.isatty():
+    if size < LONG or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"reading {name}", total=size)
-
-        def tell(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
-
+    with progress_bar(f"reading {name}", of_bytes=True) as tell:
         yield tell
-
-
-@contextmanager
-def working(name: str = "", *, quiet: bool, what: str = "intervals") -> Iterator[Callable[[int, int], None]]:
-    """A progress bar for the intervals of many classes and groups, where somebody watches and they take long."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _done, _total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
-    task, began = bar.add_task(f"{what} {name}".strip(), total=None), time.monotonic()
-
-    def tell(done: int, total: int) -> None:
-        bar.update(task, completed=done, total=total)
-        if time.monotonic() - began > PATIENCE and not bar.live.is_started:
-            bar.start()
-
-    try:
-        yield tell
-    finally:
-        bar.stop()
 
 
 def _size(data: str | list[str]) -> tuple[int, str]:
@@ -158,9 +107,20 @@ def _size(data: str | list[str]) -> tuple[int, str]:
     return size, files[0].name if len(files) == 1 else counted(len(files), "file")
 
 
-def pins_of(given: str | Sequence[str] | None) -> str | dict[str, str] | None:
-    """Digests as typed: one alone, or each with its file's name before it."""
-    typed = [given] if isinstance(given, str) else list(given or ())
-    if len(typed) == 1 and "=" not in typed[0]:
-        return typed[0]
-    return named_values(typed, "--sha256", "file", code="option-unknown") or None
+def plan_bars(*, quiet: bool) -> dict[str, Any]:
+    """What shows how far the run of a plan is: reading of files, and intervals of each model."""
+    return {
+        "watching": lambda data: reading_bar(data, quiet=quiet),
+        "working": lambda name: progress_bar(f"intervals {name}".strip(), quiet=quiet),
+    }
+
+
+def refuse_options(given: dict[str, Any]) -> None:
+    """What shapes the numbers is said in the plan, and nowhere else."""
+    if options := typed(given, free=("out", "as_json", "quiet", "predictions", "ledger", "require", "allow_command")):
+        raise PlanError(
+            "role-clash",
+            "a plan is run as it is: options about rows and measures are stated in it",
+            found=", ".join(options),
+            fix="write them into the plan, or give the file of predictions instead of the plan",
+        )

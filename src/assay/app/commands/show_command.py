@@ -64,30 +64,33 @@ def explain_name(name: str) -> tuple[dict[str, Any], str]:
     folded = name.strip().casefold().replace("-", "_").replace(" ", "_")
     folded = MEANT.get(folded, folded)
     if folded in PARTS:
-        says, python, record = PARTS[folded]
-        rows = {"says": says, "python": python, "record": record}
-        return {"name": folded, **rows}, "\n".join([folded, *(show_row(key, text) for key, text in rows.items())])
+        return _page(folded, "", dict(zip(("says", "python", "record"), PARTS[folded], strict=True)))
     if (criterion := find_criterion(name)) is not None:
         own = {"says": criterion.says, "statistics": ", ".join(criterion.statistics), "catalogue": criterion.spec,
                "also": ", ".join(criterion.also), "python": f'a.fairness[GROUP]["{criterion.name}"]',
                "source": str(criterion.source)}  # fmt: skip
-        head = f"{criterion.name} (fairness)"
-        return {"name": criterion.name, **own}, "\n".join([head, *(show_row(k, v) for k, v in own.items() if v)])
+        return _page(criterion.name, " (fairness)", own)
     try:
         named_measure = measure(folded if folded in MEANT.values() else name)
     except PlanError:
         if not tests_meant(name) and name not in TESTS:
             raise
         test = (tests_meant(name) or (find_test(name),))[0]
-        test_rows = {"asks": test.asks, "null": test.null, "effect": test.effect, "also": ", ".join(test.also),
+        rows = {"asks": test.asks, "null": test.null, "effect": test.effect, "also": ", ".join(test.also),
                 "python": f'assay.test("{test.name}", ...)', "source": "; ".join(map(str, test.source))}  # fmt: skip
-        head = f"{test.name} (significance test)"
-        return {"name": test.name, **test_rows}, "\n".join([head, *(show_row(k, v) for k, v in test_rows.items() if v)])
+        return _page(test.name, " (significance test)", rows)
     task = task_of(named_measure)
     shown = explained(named_measure) + (
         "" if task == "classification" else "\n" + show_row("task", f"{task}: assay.{task}(...)")
     )
     return {**declaration(named_measure), "task": task}, shown
+
+
+def _page(name: str, kind: str, rows: dict[str, str]) -> tuple[dict[str, Any], str]:
+    """What is known of a thing, as JSON and as text."""
+    return {"name": name, **rows}, "\n".join(
+        [f"{name}{kind}", *(show_row(k, text) for k, text in rows.items() if text)]
+    )
 
 
 def declaration(measure: Measure) -> dict[str, Any]:

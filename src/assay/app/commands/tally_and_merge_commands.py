@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.app.messages import say_line, tell_line, tell_summary
-from assay.app.option_types import Command, Input
+from assay.app.option_types import Command, Input, row, with_options
 from assay.app.options import of_output, of_rows
 
 if TYPE_CHECKING:
@@ -23,14 +23,17 @@ ENDING = ".tally.json"
 @click.command(cls=Command)
 @click.argument("predictions", type=Input())
 @of_rows
-@click.option("--site", metavar="NAME", help="What this site is called in the merged result [default: the file's name]")
-@click.option(
-    "--smallest-cell",
-    default=10,
-    show_default=True,
-    help="Fewest rows a cell may hold; levels of groups with smaller ones are pooled, 1 lets every cell out.",
+@with_options(
+    row("--site", "NAME", "What this site is called in the merged result [default: the file's name]"),
+    row(
+        "--smallest-cell",
+        "INTEGER",
+        "Fewest rows a cell may hold; levels of groups with smaller ones are pooled, 1 lets every cell out.",
+        type=int,
+        default=10,
+    ),
+    row("--out -o", "PATH", "The tally file [default: NAME.tally.json]; none with --json.", type=click.Path()),
 )
-@click.option("--out", "-o", type=click.Path(), help="The tally file [default: NAME.tally.json]; none with --json.")
 @of_output
 def tally(
     predictions: str,
@@ -62,10 +65,10 @@ def tally(
 
 @click.command(cls=Command)
 @click.argument("tallies", nargs=-1, required=True, type=click.Path())
-@click.option(
-    "--out", "-o", default="pooled.json", show_default=True, type=click.Path(), help="The Record of all rows together."
+@with_options(
+    row("--out -o", "PATH", "The Record of all rows together.", default="pooled.json", type=click.Path()),
+    row("--report", "PATH", "Also write a report; its ending says which kind.", type=click.Path()),
 )
-@click.option("--report", type=click.Path(), help="Also write a report; its ending says which kind.")
 @of_output
 def merge(tallies: tuple[str, ...], *, out: str, report: str | None, as_json: bool, quiet: bool) -> None:
     """Merge tallies or Records of several sites: exactly the Record of all their rows together."""

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
-from assay.app.commands.plan_commands import Group
 from assay.app.messages import say_line, tell_line
+from assay.app.option_types import Group
 
 MOST = 50
 """Mismatches listed for people; --json lists them all."""

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.compare.questions.request import Asked
 from assay.core.errors import PlanError, RowsError
-from assay.core.labels import Label, in_order
+from assay.core.labels import Label, in_order, speller
 from assay.core.text import counted, listed, quoted
-from assay.core.typed_labels import speller
 from assay.inference.units.class_score_units import OF_CLASSES
 from assay.measures.declare import Measure
 from assay.rows.label_types import Classes, classes, kind_of

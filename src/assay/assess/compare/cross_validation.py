@@ -21,7 +21,7 @@ from assay.assess.compare.questions.label_questions import of_values
 from assay.assess.compare.questions.request import Answer, Asked
 from assay.conduct.fold_cache import Outcome
 from assay.conduct.fold_tallies import FoldTally
-from assay.conduct.schemes import Halved, Scheme, TimeOrdered
+from assay.conduct.schemes import Scheme
 from assay.conduct.splits import Fold, Rows, digest
 from assay.core.errors import PlanError
 from assay.core.labels import Label
@@ -185,7 +185,7 @@ class Conducted(Shown):
             accept_dependence=accept_dependence, rows=self.rows.n,
         )  # fmt: skip
         blocks, answers = self._answers(resolved_measure, asked)
-        more: tuple[str, ...] = (IN_TIME,) if isinstance(self.scheme, TimeOrdered) else ()
+        more: tuple[str, ...] = (IN_TIME,) if self.scheme.name == "time_ordered" else ()
         others = [m.title for m in self.measures if m.title != resolved_measure.title]
         if others:
             more += (f"{', '.join(others)}: asked for too, and corrected together with it in .findings",)
@@ -235,8 +235,8 @@ class Conducted(Shown):
         train, test = (f"{span[0]:,}" if len(span) == 1 else f"{span[0]:,} to {span[-1]:,}" for span in sizes)
         head = f"{self.scheme.title} of {counted(self.rows.n, 'row')}, seed {self.seed}: "
         head += f"{counted(len(whole), 'fold')}, {train} rows to train on, {test} to test on"
-        if isinstance(self.scheme, Halved):
-            head += f"; the same within both halves of {counted(self.scheme.splits, 'split')}"
+        if self.scheme.halved:
+            head += f"; the same within both halves of {counted(self.scheme.options['splits'], 'split')}"
         wide = max(map(len, self.models))
         lines = [head]
         for measure in self.measures:
@@ -271,7 +271,7 @@ class Conducted(Shown):
     @property
     def _whole(self) -> int:
         """Folds of all rows; those of halves come after them."""
-        return self.scheme.parts if isinstance(self.scheme, Halved) else len(self.folds)
+        return self.scheme.halved or len(self.folds)
 
     def _model(self, name: str) -> str:
         if name not in self.estimators:
@@ -320,8 +320,7 @@ class Conducted(Shown):
                 found="; ".join(lost[:3]) + (f" and {len(lost) - 3:,} more" if len(lost) > 3 else ""),  # noqa: PLR2004
                 fix="compare by another measure, or use fewer, larger folds",
             )
-        if isinstance(self.scheme, Halved):  # one value of all rows, and one of each half
-            parts = self.scheme.parts
+        if parts := self.scheme.halved:  # one value of all rows, and one of each half
             columns = {m: [fmean(own[i : i + parts]) for i in range(0, len(own), parts)] for m, own in columns.items()}
         blocks = Blocks.of(
             columns,

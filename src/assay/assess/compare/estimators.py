@@ -15,7 +15,7 @@ from assay.assess.compare.cross_validation import Conducted
 from assay.conduct.fit_and_predict import Data, demand_scikit_learn, features, inner_folds_go_to, named, numbered, run
 from assay.conduct.fold_cache import Outcome
 from assay.conduct.fold_tallies import FoldTally
-from assay.conduct.schemes import Given, Nested, Scheme, TimeOrdered, scheme_of
+from assay.conduct.schemes import Scheme, given_parts, scheme_of
 from assay.conduct.splits import Rows, repeats_alike
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
@@ -127,7 +127,7 @@ def _tallies(outcomes: Iterable[Outcome], tests: list[NDArray[Any]], settled: Cl
 
 
 def _demand_time_order(way: Scheme) -> None:
-    if not isinstance(way, TimeOrdered):
+    if way.name != "time_ordered":
         raise PlanError(
             "role-clash",
             f"times are given, but {way.name} takes no notice of them",
@@ -208,12 +208,12 @@ def _scheme(scheme: object, x: object, y: NDArray[Any], groups: object) -> Schem
         raise RowsError(
             "too-few-rows", f"{type(scheme).__name__} cannot split the rows", found=str(error), fix="change the scheme"
         ) from error
-    return Given(parts=parts, called=visible(repr(scheme)))
+    return given_parts(parts, called=visible(repr(scheme)))
 
 
 def _nested(way: Scheme, models: dict[str, Any]) -> list[str]:
     """Which models tune on the inner folds; nesting without any would be for nothing."""
-    if not isinstance(way, Nested):
+    if way.name != "nested":
         return []
     tuned = [model for model, one in models.items() if inner_folds_go_to(one) is not None]
     if not tuned:

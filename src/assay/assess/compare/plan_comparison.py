@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from assay.assess.conformity.plan_contests import CORRECTIONS, Contest, fought
 from assay.assess.conformity.plan_sources import Held
 from assay.assess.decide.claims import Claim
 from assay.assess.decide.plan_results import Standing, standing_of
@@ -28,12 +27,15 @@ from assay.tasks.classification.settings import ONE_CLASS
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
+    from assay.assess.conformity.plan_contests import Contest
     from assay.assess.conformity.plan_sources import PlanFiles
     from assay.assess.plan.model_fields import Model
     from assay.rows.limits import Limits
     from assay.tally.data.split_counts import SplitRows
 
 TWO = 2
+CORRECTIONS: Final = {"benjamini-hochberg": "fdr_bh", "benjamini-yekutieli": "fdr_by"}
+"""What a plan calls a correction, where the table of corrections calls it otherwise."""
 SCHEMES: Final = ("k-fold", "repeated-k-fold", "leave-one-out", "nested", "5x2")
 """Validation schemes with folds."""
 FOLD, ROUND = "fold", "repetition"
@@ -53,27 +55,21 @@ class Entrant:
     """Whether a subject has several of the rows, so that rows are not independent and subjects are compared."""
 
 
-def match(
+def request_of(
     loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | None = None, opened: PlanFiles | None = None
-) -> dict[str, Contest]:
-    """By test split: the models compared on the rows they all answered, or by values; or why they were not."""
-    contests = {}
-    for split in dict.fromkeys(one.split for one in entrants):
-        here = [one for one in entrants if one.split == split]
-        if len(here) < TWO:
-            continue
-        models, why = tuple(one.name for one in here), _why_not(loaded, here)
-        if why is not None:
-            contests[split] = Contest(models=models, comparison=None, why_not=why)
-            continue
-        try:
-            values = _values(loaded, here, opened)
-            given = _how(loaded) | (values or _given(loaded, here, limits) | _wanted(loaded, here))
-        except (PlanError, RowsError) as error:  # what was found names rows, and ids stay out of a Record
-            contests[split] = Contest(models=models, comparison=None, why_not=error.what)
-            continue
-        contests[split] = fought(loaded, models, given, [] if values else _channels(loaded, given))
-    return contests
+) -> tuple[dict[str, Any], list[str]] | str:
+    """How the models of one split are compared, on the rows they all answered or by values, and the channels of these.
+
+    A reason where they are not compared.
+    """
+    if (why := _why_not(loaded, entrants)) is not None:
+        return why
+    try:
+        values = _values(loaded, entrants, opened)
+        given = _how(loaded) | (values or _given(loaded, entrants, limits) | _wanted(loaded, entrants))
+    except (PlanError, RowsError) as error:  # what was found names rows, and ids stay out of a Record
+        return error.what
+    return given, [] if values else _channels(loaded, given)
 
 
 def standings(

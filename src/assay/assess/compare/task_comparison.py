@@ -7,16 +7,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from assay.assess.arguments import TestSettings
-from assay.assess.compare.comparison import Comparison
 from assay.assess.compare.comparison_requirements import demand_two
 from assay.assess.compare.comparison_result import ComparisonResult, Place, read_whole
 from assay.assess.compare.model_columns import by_model, named
 from assay.assess.environment import environment
 from assay.assess.record.record import Record
-from assay.assess.task_assessment import sort_arguments
+from assay.assess.task_arguments import sort_arguments
 from assay.core.errors import PlanError
 from assay.core.task import Task, find_task
 from assay.core.text import listed
@@ -31,9 +30,6 @@ from assay.tasks.task_settings import SWAPS, TaskSettings
 if TYPE_CHECKING:
     from assay.core.registry import Registry
     from assay.inference.estimates import Estimate, Estimates
-
-CLASSIFIED: Final = ("binary", "multiclass", "values")
-"""What Records of comparisons of classifiers, or of values from elsewhere, call their task."""
 
 
 def compare_task(name: str, *tables: object, tests: TestSettings | None = None, **given: Any) -> TaskComparison:  # noqa: ANN401
@@ -163,8 +159,3 @@ class TaskComparison(ComparisonResult):
     def __repr__(self) -> str:
         """What it is about, in one line."""
         return f"<Comparison: {self.task.name}, {', '.join(self.models)}; {len(self)} findings>"
-
-
-def restore_comparison(record: Record) -> Comparison | TaskComparison:
-    """The comparison a Record was written from, whatever its task."""
-    return (Comparison if record.get("task") in CLASSIFIED else TaskComparison).from_record(record)

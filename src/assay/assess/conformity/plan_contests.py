@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from assay.assess.arguments import arrange
 from assay.assess.compare.compare import compare, compare_values
 from assay.assess.compare.comparison import ByChannel, by_channel
+from assay.assess.compare.plan_comparison import request_of
 from assay.assess.plan.checked_plan import stated
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import listed, visible
@@ -17,11 +18,10 @@ from assay.inference.tests_catalogue import tests_meant
 
 if TYPE_CHECKING:
     from assay.assess.compare.comparison import Comparison
+    from assay.assess.compare.plan_comparison import Entrant
+    from assay.assess.conformity.plan_sources import PlanFiles
     from assay.assess.plan.checked_plan import LoadedPlan
-
-CORRECTIONS: Final = {"benjamini-hochberg": "fdr_bh", "benjamini-yekutieli": "fdr_by"}
-"""What a plan calls a correction, where the table of corrections calls it otherwise."""
-
+    from assay.rows.limits import Limits
 
 PAIR: Final = 2
 
@@ -54,6 +54,24 @@ class Contest:
     def findings(self) -> tuple[dict[str, Any], ...]:
         """Every finding, as in a Record."""
         return () if self.comparison is None else tuple(one.to_json() for one in self.comparison.findings)
+
+
+def match(
+    loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | None = None, opened: PlanFiles | None = None
+) -> dict[str, Contest]:
+    """By test split: the models compared on the rows they all answered, or by values; or why they were not."""
+    contests = {}
+    for split in dict.fromkeys(entrant.split for entrant in entrants):
+        here = [entrant for entrant in entrants if entrant.split == split]
+        if len(here) < PAIR:
+            continue
+        models, request = tuple(entrant.name for entrant in here), request_of(loaded, here, limits, opened)
+        contests[split] = (
+            Contest(models=models, comparison=None, why_not=request)
+            if isinstance(request, str)
+            else fought(loaded, models, *request)
+        )
+    return contests
 
 
 def fought(loaded: LoadedPlan, models: tuple[str, ...], given: Mapping[str, Any], channels: Sequence[str]) -> Contest:

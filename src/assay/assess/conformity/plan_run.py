@@ -9,8 +9,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.assess.compare.plan_comparison import Entrant, match, standings
+from assay.assess.compare.plan_comparison import Entrant, standings
 from assay.assess.conformity.ledger import Access, looked, now, registered
+from assay.assess.conformity.plan_contests import match
 from assay.assess.conformity.plan_counts import Part, count_part, is_task_plan, parts_of
 from assay.assess.conformity.plan_predictions import MadeHere, demand_consent, make_predictions
 from assay.assess.conformity.plan_sources import PlanFiles, Progress

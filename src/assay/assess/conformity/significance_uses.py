@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from assay.assess.controls.claim_checks import RESAMPLED
 from assay.assess.controls.control_declaration import Checked, Verdict
 from assay.core.text import listed, phrases
-from assay.inference.decision_words import Kind
+from assay.inference.decision_words import RESAMPLED, Kind
 from assay.inference.tests_catalogue import tests_meant
 
 FEW_DISPUTES: Final = 25

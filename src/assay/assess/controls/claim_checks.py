@@ -9,10 +9,9 @@ from typing import Any, Final
 
 from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence, settle
 from assay.core.text import counted, listed
-from assay.inference.decision_words import Kind
+from assay.inference.decision_words import RESAMPLED
 from assay.tally.base import digest
 
-RESAMPLED: Final = (Kind.RESAMPLES, Kind.FIVE_BY_TWO, Kind.HALVED)
 BY_ACCURACY: Final = ("accuracy", "error_rate")
 CROSS_VALIDATED: Final = ("cv-comparison",)
 

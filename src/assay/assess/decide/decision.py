@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 from assay.assess.decide.criteria import EVERY, EXIT, Criterion, GroupGap, Rule, Verdict, read
 from assay.assess.decide.references import Against, Subject
 from assay.core.errors import PlanError, unknown_choice
-from assay.core.labels import Label
+from assay.core.labels import Label, speller
 from assay.core.text import counted, figure, listed, quoted
 from assay.core.traits import HIGHER
-from assay.core.typed_labels import speller
 from assay.inference.estimates import Interval, real_to_json
 from assay.inference.intervals.interval_choice import FACTS
 from assay.inference.multiplicity import stepped

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.compare.comparison import Comparison
 from assay.assess.decide.claims import Answered, Claim, Contenders, answered
 from assay.assess.decide.references import Unpaired, against_from_json
 from assay.assess.record.record import Record
@@ -19,6 +18,7 @@ from assay.tally.paired.per_unit import PerUnit
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
+    from assay.assess.compare.comparison import Comparison
 
 KEPT: Final = ("task", "samples", "rows", "labels", "positive", "models", "estimates", "answers", "ranking",
                "test_data", "notes")  # fmt: skip
@@ -59,6 +59,10 @@ class Standing:
         scores = next((PairedScores.from_json(one["scores"]) for one in tallies if "scores" in one), None)
         rows = next((PerUnit.from_json(one["rows"]) for one in tallies if "rows" in one), None)
         return labels, scores, rows
+
+    def computed_again(self, recompute: Callable[[Record], Record]) -> Standing:
+        """The same with every comparison computed again from its tallies."""
+        return replace(self, compared=tuple(recompute(record) for record in self.compared))
 
     @property
     def findings(self) -> list[Mapping[str, Any]]:
@@ -111,7 +115,7 @@ def standing_of(
 
 
 def restored_standing(record: Mapping[str, Any], own: Assessment) -> Standing:
-    """The standing of a Record, computed again from its tallies."""
+    """The standing that a Record holds; its comparisons are as they were written."""
     plan, tallies = record["plan"], record["tallies"]
     records, place = [], 0
     for part, asked, counted in zip(record["comparisons"], plan["comparisons"], tallies["comparisons"], strict=True):
@@ -128,7 +132,7 @@ def restored_standing(record: Mapping[str, Any], own: Assessment) -> Standing:
             }
         )
         place += size
-        records.append(Comparison.from_record(whole).record)
+        records.append(whole)
     return Standing(
         model=str(plan["model"]),
         compared=tuple(records),

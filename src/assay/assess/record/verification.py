@@ -174,16 +174,16 @@ def _digests(record: Record) -> Iterator[Mismatch]:
 def _rebuilt(record: Record) -> Mapping[str, Any]:
     """The Record computed again from its tallies and settings; a wrong digest has been told already."""
     trusted = Record({**record, "digests": {**record["digests"], "tallies": digest(record["tallies"])}})
-    if record["kind"] == "comparison":
-        from assay.assess.compare.task_comparison import restore_comparison
+    from assay.assess.record.stored_results import restore_comparison
 
+    if record["kind"] == "comparison":
         return restore_comparison(trusted).record
     from assay.assess.assessment import Assessment
 
+    again = Assessment.from_record(trusted).computed_again(lambda compared: restore_comparison(compared).record).record
     if record["kind"] == "tally":
-        again = Assessment.from_record(trusted).record
         return {part: again[part] for part in ("task", "samples", "rows", "labels", "positive", "tallies")}
-    return Assessment.from_record(trusted).record
+    return again
 
 
 def _other_version(record: Record) -> str | None:

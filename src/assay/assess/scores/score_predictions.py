@@ -7,23 +7,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from assay.assess.arguments import ScoreSettings
+from assay.assess.scores.score_notes import demand_range, score_notes
 from assay.assess.scores.threshold_syntax import rule
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed, quoted, visible
-from assay.core.typed_labels import speller
 from assay.rows.label_types import Classes, classes, kind_of
-from assay.rows.logits import Link, as_chances, log_odds
-from assay.rows.score_columns import (
-    MissingScore,
-    ScoreColumns,
-    demand_kind,
-    labels_by_score,
-    score_columns,
-)
+from assay.rows.logits import as_chances, log_odds
+from assay.rows.score_columns import ScoreColumns, demand_kind, labels_by_score, score_columns
 from assay.rows.scored_source import Rescaled, by_largest, by_threshold, ranked_last, renormalised, sound
 from assay.rows.source import FrameSource, Roles, Source
 from assay.tally.by_group import MISSING, free_name
@@ -34,53 +28,11 @@ from assay.tally.scores.score_aggregation import count_ranks, count_row_scores, 
 from assay.tally.scores.score_tally import Scores, UnitScores, Wanted
 from assay.tasks.classification.score_part import UNCALLED, ScorePart, Threshold
 
+if TYPE_CHECKING:
+    from assay.assess.assess import RowRequest
+
 TWO: Final = 2
 DEFAULT_RULE: Final = "youden"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What was asked of the scores."""
-
-    columns: ScoreColumns
-    settings: ScoreSettings
-    missing: MissingScore
-    """What becomes of rows without a score."""
-    declared: Sequence[Label] | None
-    positive: Label | None
-    spelled: bool = False
-    """Whether labels come as text that is to be matched to the data's own type."""
-    given: bool = True
-    """Whether predictions are given."""
-    rule: float | str | None = None
-    """The threshold, or how it is to be chosen."""
-    elsewhere: Callable[[], Source] | None = None
-    """Opens the rows a threshold is chosen on."""
-
-    @property
-    def link(self) -> Link | None:
-        """How probabilities come from the scores, if they are stated to be logits; a missing one has none."""
-        if self.settings.kind != "logit" or self.missing == "worst":
-            return None
-        return "logistic" if self.columns.single else "softmax"
-
-    @property
-    def drop(self) -> bool:
-        """Whether rows without a score are left out."""
-        return self.missing == "drop"
-
-    def matched(self, truth: set[Label]) -> Asked:
-        """The same in labels of the data's own type."""
-        if not self.spelled:
-            return self
-        own = speller(truth)
-        named = self.columns.labels
-        return replace(
-            self,
-            declared=None if self.declared is None else [own(x) for x in self.declared],
-            positive=None if self.positive is None else own(self.positive),
-            columns=self.columns if named is None else replace(self.columns, labels=tuple(own(x) for x in named)),
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +48,8 @@ class Decided:
     """The class of each score column; None for the one of the positive class."""
     notes: tuple[str, ...]
     decided: str | None
-    asked: Asked
+    request: RowRequest
+    """What was asked, in labels of the data's own type."""
     thresholds: tuple[Threshold, ...] = ()
     last: int | None = None
     """Rows without a score that were ranked below all others, where that was asked for."""
@@ -109,7 +62,7 @@ class Decided:
 def demand_scores(columns: ScoreColumns | None, settings: ScoreSettings, threshold: object) -> None:
     """Check statements about scores, which need scores."""
     demand_kind(settings.kind)
-    threshold_from, operating_points = settings.threshold_from, settings.operating_points
+    threshold_from = settings.threshold_from
     for name, given in (("threshold", threshold), ("threshold_from", threshold_from)):
         if columns is None and given is not None:
             raise PlanError(
@@ -122,18 +75,17 @@ def demand_scores(columns: ScoreColumns | None, settings: ScoreSettings, thresho
             where="threshold",
             fix='give one of them, or a rule such as threshold="youden"',
         )
-    if operating_points and columns is None:
+    if settings.operating_points and columns is None:
         raise PlanError("role-missing", "operating points need scores", where="score", fix="give score=... (--score)")
 
 
-def validation(
-    opened: Callable[[object, Roles], Source], given: object, roles: Roles, data: object
-) -> Callable[[], Source] | None:
-    """The rows a threshold is chosen on: a table with the same columns, or truth and score as columns of their own."""
+def validation(request: RowRequest, data: object) -> Callable[[], Source] | None:
+    """Opens the rows a threshold is chosen on: a table with the same columns, or truth and score as columns."""
+    given, roles = request.scores.threshold_from, request.roles
     if given is None:
         return None
     if data is not None:
-        return lambda: opened(given, Roles(truth=roles.truth, predicted=None, score=roles.score))
+        return lambda: request.open(given, Roles(truth=roles.truth, predicted=None, score=roles.score))
     if not isinstance(given, Mapping) or set(given) != {"truth", "score"}:
         raise PlanError(
             "role-clash",
@@ -141,31 +93,31 @@ def validation(
             where="threshold_from",
             fix='without data=, give threshold_from={"truth": ..., "score": ...}',
         )
-    return lambda: opened(None, Roles(truth=given["truth"], predicted=None, score=score_columns(given["score"])))
+    return lambda: request.open(None, Roles(truth=given["truth"], predicted=None, score=score_columns(given["score"])))
 
 
-def decided_scores(source: Source, asked: Asked) -> Decided:
+def decided_scores(source: Source, request: RowRequest, elsewhere: Callable[[], Source] | None) -> Decided:
     """A source with predictions and thresholds settled: stated, chosen on other rows, or (if accepted) on these."""
-    further = tuple(Threshold(value=float(one)) for one in asked.settings.operating_points)
-    if isinstance(asked.rule, (int, float)):
-        stated = Threshold(value=float(asked.rule))
-        decided = decide(source, asked, threshold=stated.value)
-        return replace(decided, thresholds=(stated, *further))
-    if asked.rule is None and asked.elsewhere is None:
-        return replace(decide(source, asked, threshold=None), thresholds=further)
-    text = asked.rule or DEFAULT_RULE
+    further = tuple(Threshold(value=float(one)) for one in request.scores.operating_points)
+    if isinstance(request.threshold, (int, float)):
+        stated = Threshold(value=float(request.threshold))
+        return replace(decide(source, request, threshold=stated.value), thresholds=(stated, *further))
+    if request.threshold is None and elsewhere is None:
+        return replace(decide(source, request, threshold=None), thresholds=further)
+    text = request.threshold or DEFAULT_RULE
     rule(text)  # a rule that does not exist is told before any row is read
-    if asked.elsewhere is not None:
-        other = asked.elsewhere()
+    if elsewhere is not None:
+        other = elsewhere()
         try:
-            chosen, scores = _chosen(decide(other, replace(asked, given=False), threshold=0.0), asked, text)
+            uncalled = replace(request, roles=replace(request.roles, predicted=None))
+            chosen, scores = _chosen(decide(other, uncalled, threshold=0.0), text)
         finally:
             other.close()
-        decided = replace(decide(source, asked, threshold=chosen.value), chosen_on=scores)
+        decided = replace(decide(source, request, threshold=chosen.value), chosen_on=scores)
         return replace(decided, thresholds=(chosen, *further))
-    if asked.settings.accept_optimistic_threshold:
-        chosen = replace(_chosen(decide(source, asked, threshold=0.0), asked, text)[0], optimistic=True)
-        return replace(decide(source, asked, threshold=chosen.value), thresholds=(chosen, *further))
+    if request.scores.accept_optimistic_threshold:
+        chosen = replace(_chosen(decide(source, request, threshold=0.0), text)[0], optimistic=True)
+        return replace(decide(source, request, threshold=chosen.value), thresholds=(chosen, *further))
     what = f"the threshold is to be chosen by {quoted(text)}, but no rows are given to choose it on"
     raise _optimistic(what)
 
@@ -181,19 +133,19 @@ def _optimistic(what: str) -> PlanError:
     )
 
 
-def _chosen(decided: Decided, asked: Asked, text: str) -> tuple[Threshold, Scores]:
+def _chosen(decided: Decided, text: str) -> tuple[Threshold, Scores]:
     """The threshold a rule chooses on some rows, and their scores."""
     truth = {cell[0] for cell in decided.counted.cells}
-    if None in truth and not asked.drop:
+    if None in truth and decided.request.missing_score != "drop":
         raise RowsError(
             "missing-label",
             "some rows a threshold is to be chosen on have no true label",
             where=decided.source.where,
             fix='complete the labels, or leave these rows out: missing="drop" (--missing drop)',
         )
-    asked = asked.matched(cast("set[Label]", truth - {None}))
-    settled = _two_classes(cast("set[Label]", truth - {None}), decided.labels, asked, decided.source)
-    scores = tallied(decided, settled)[0].whole
+    known = cast("set[Label]", truth - {None})
+    settled = _two_classes(known, decided.labels, decided.request.in_labels_of(known), decided.source)
+    scores = _count_parts(decided, settled)[0].whole
     found_by_rule = rule(text)(scores.one_vs_rest(cast("Label", settled.positive)))
     place = visible(
         Path(decided.source.where).name if isinstance(decided.source, FrameSource) else decided.source.where
@@ -202,78 +154,81 @@ def _chosen(decided: Decided, asked: Asked, text: str) -> tuple[Threshold, Score
     return Threshold(value=found_by_rule.threshold, chosen=reason), scores
 
 
-def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
+def decide(source: Source, request: RowRequest, *, threshold: float | None) -> Decided:
     """Count the labels of a source, with predictions made of its scores where they are not given."""
-    single = asked.columns.single
-    source, last = ranked_last(source) if asked.missing == "worst" else (source, None)
-    source, lost = sound(source, "any", single=single, drop=asked.drop)
-    how = None if asked.given else "threshold" if threshold is not None else UNCALLED if single else "largest"
+    single, drop = request.columns.single, request.missing_score == "drop"
+    source, last = ranked_last(source) if request.missing_score == "worst" else (source, None)
+    source, lost = sound(source, "any", single=single, drop=drop)
+    called = request.roles.predicted is not None
+    how = None if called else "threshold" if threshold is not None else UNCALLED if single else "largest"
     ties, place = 0, 0
     if how == "threshold" and not single:
-        place = _positive_column(source, asked)
+        place = _positive_column(source, request)
     if how == "largest":  # of the scores as given: a quotient may round two of them to one
         source, ties = by_largest(source)
-    source, rescaled = renormalised(source, drop=asked.drop) if asked.settings.renormalise else (source, None)
-    source = source if asked.link is None else log_odds(source)
+    source, rescaled = renormalised(source, drop=drop) if request.scores.renormalise else (source, None)
+    source = source if request.link is None else log_odds(source)
     if how in ("threshold", UNCALLED):  # no score reaches infinity: nothing is called, and nothing is said of calls
         source = by_threshold(source, math.inf if threshold is None else threshold, place)
-    counts = count(source)
-    truth = cast("set[Label]", {cell[0] for cell in counts.cells if cell[0] is not None})
+    counts, truth = _count_truth(source)
     kind_of(truth, where=source.where, locate=source.locate, role="truth")
-    asked = asked.matched(truth)
-    labels = None if single else labels_by_score(asked.columns, truth, asked.declared)
-    if (
-        asked.settings.kind == "probability"
-    ):  # after the classes are known: columns that are too few do not add up either
-        sound(source, asked.settings.kind, single=single, drop=asked.drop)
+    request = request.in_labels_of(truth)
+    labels = None if single else labels_by_score(request.columns, truth, request.labels)
+    if request.scores.kind == "probability":  # once the classes are known: columns that are too few do not add up
+        sound(source, request.scores.kind, single=single, drop=drop)
     if how is not None:
-        counts = _named(counts, _called(how, truth, labels, asked, source))
+        counts = _named(counts, _called(how, truth, labels, request, source))
     share = 100 * ties / max(1, counts.rows)
     tied = f"{counted(ties, 'row')} ({share:.3g} %) with several largest scores: the first of these classes was taken"
     return Decided(
         source=source,
         counted=counts,
         lost=lost,
-        labels=asked.declared if labels is None or asked.declared is not None else in_order(labels),
+        labels=request.labels if labels is None or request.labels is not None else in_order(labels),
         score_labels=labels,
         notes=(tied,) if ties else (),
         decided=how,
-        asked=asked,
+        request=request,
         last=last,
         rescaled=rescaled,
     )
 
 
-def _positive_column(source: Source, asked: Asked) -> int:
+def _count_truth(source: Source) -> tuple[Counted, set[Label]]:
+    """Rows by labels, and the true labels there are."""
+    counts = count(source)
+    return counts, {cell[0] for cell in counts.cells if cell[0] is not None}
+
+
+def _positive_column(source: Source, request: RowRequest) -> int:
     """Which of two columns a threshold speaks of: that of the positive class."""
-    if len(asked.columns.columns) != TWO:
+    if len(request.columns.columns) != TWO:
         raise PlanError(
             "score-columns",
-            f"a threshold fits one score column, and there are {len(asked.columns.columns)}",
+            f"a threshold fits one score column, and there are {len(request.columns.columns)}",
             where=source.where,
             fix="leave the threshold out: the class with the largest score is then called",
         )
-    counts = count(by_threshold(source, math.inf))  # one look at the truth, whose labels name the columns
-    truth = cast("set[Label]", {cell[0] for cell in counts.cells if cell[0] is not None})
-    asked = asked.matched(truth)
-    labels = labels_by_score(asked.columns, truth, asked.declared)
-    return labels.index(_called("threshold", truth, labels, asked, source)[1])
+    truth = _count_truth(by_threshold(source, math.inf))[1]  # one look at the truth, whose labels name the columns
+    request = request.in_labels_of(truth)
+    labels = labels_by_score(request.columns, truth, request.labels)
+    return labels.index(_called("threshold", truth, labels, request, source)[1])
 
 
 def _called(
-    how: str, truth: set[Label], labels: tuple[Label, ...] | None, asked: Asked, source: Source
+    how: str, truth: set[Label], labels: tuple[Label, ...] | None, request: RowRequest, source: Source
 ) -> tuple[Label, ...]:
     """The labels that stand for the codes of predictions made of scores."""
     if how == "largest":
         return cast("tuple[Label, ...]", labels)
-    settled = _two_classes(truth, asked.declared if asked.declared is not None else labels, asked, source)
+    settled = _two_classes(truth, request.labels if request.labels is not None else labels, request, source)
     return next(x for x in settled.labels if x != settled.positive), cast("Label", settled.positive)
 
 
-def _two_classes(truth: set[Label], declared: Sequence[Label] | None, asked: Asked, source: Source) -> Classes:
+def _two_classes(truth: set[Label], declared: Sequence[Label] | None, request: RowRequest, source: Source) -> Classes:
     """The classes of some rows that have no predictions, which must be two."""
     settled = classes(
-        truth=truth, predicted=set(), declared=declared, positive=asked.positive, unknown="error",
+        truth=truth, predicted=set(), declared=declared, positive=request.positive, unknown="error",
         where=source.where, locate=source.locate,
     )  # fmt: skip
     demand_two(settled)
@@ -307,10 +262,19 @@ def _named(counts: Counted, called: tuple[Label, ...]) -> Counted:
     )
 
 
+Levels: TypeAlias = dict[str, dict[Label, ScorePart]]
+
+
 def tallied(
-    decided: Decided, settled: Classes
-) -> tuple[ScorePart, dict[str, dict[Label, ScorePart]], dict[str | None, UnitScores]]:
-    """The scores of all rows, of every level of every factor, and of both unit by unit."""
+    decided: Decided, settled: Classes, level: float
+) -> tuple[ScorePart, Levels, dict[str | None, UnitScores], tuple[str, ...]]:
+    """The scores of all rows, of every level of every factor, and of both unit by unit; and notes about them."""
+    part, levels, by_unit = _count_parts(decided, settled)
+    demand_range(part, decided.source.where)
+    return part, levels, by_unit, (*decided.notes, *score_notes(part, settled.positive, level))
+
+
+def _count_parts(decided: Decided, settled: Classes) -> tuple[ScorePart, Levels, dict[str | None, UnitScores]]:
     if decided.score_labels is None:
         demand_two(settled)
         positive = cast("Label", settled.positive)
@@ -331,19 +295,19 @@ def tallied(
             scored=settled.labels,
             columns=tuple(places[label] for label in settled.labels),
         )
-    asked = decided.asked
+    request = decided.request
     wanted = replace(
         wanted,
-        probability=asked.settings.kind == "probability",
-        exact=asked.settings.exact_scores,
-        followed=settled.positive if asked.link is None else None,
+        probability=request.scores.kind == "probability",
+        exact=request.scores.exact_scores,
+        followed=settled.positive if request.link is None else None,
     )
     tallies = count_scores(decided.source, wanted)
     if decided.chosen_on is not None and decided.chosen_on == tallies.whole:
         what = "the threshold was chosen on the very rows that are assessed: truth and scores are the same"
         raise _optimistic(what)
     part = ScorePart(
-        kind=asked.settings.kind,
+        kind=request.scores.kind,
         whole=tallies.whole,
         ranks=count_ranks(decided.source, wanted) if decided.score_labels is not None else None,
         by_row=_by_row(decided, wanted) if settled.positive is None else None,
@@ -352,9 +316,9 @@ def tallied(
         stored=decided.source.stored,
         last=decided.last,
         rescaled=decided.rescaled,
-        link=asked.link,
+        link=request.link,
     )
-    groups: dict[str, dict[Label, ScorePart]] = {}
+    groups: Levels = {}
     for name, levels in tallies.by_factor.items():
         missing = free_name(MISSING, levels)
         groups[name] = {missing if level is None else level: part.level(tally) for level, tally in levels.items()}
@@ -363,6 +327,6 @@ def tallied(
 
 def _by_row(decided: Decided, wanted: Wanted) -> RowScores | None:
     """What the probabilities of each row say together, where there are some."""
-    if decided.asked.link is None:
+    if decided.request.link is None:
         return count_row_scores(decided.source, wanted) if wanted.probability else None
     return count_row_scores(as_chances(decided.source), replace(wanted, probability=True))

@@ -24,7 +24,7 @@ from assay.core.traits import EXTENSION, Source
 from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.findings import Effect, Finding
-from assay.inference.intervals.auc import MISRANKED_OF_TWO, Areas, area_ends, near_an_end
+from assay.inference.intervals.auc import ADDED, MISRANKED_OF_TWO, Areas, area_ends, near_an_end
 from assay.inference.intervals.difference_of_two import apart_from_zero
 from assay.inference.intervals.proportion import Bounds, recovered
 from assay.inference.resampling import SEED, stream
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from assay.core.arrays import Floats, Whole
 
 PAIR: Final = 2
-METHOD: Final = "square-and-add of both areas"
+METHOD: Final = ADDED
 SOURCE: Final = (
     Source("Newcombe 2006", "method 5: the score interval of an area"),
     Source("Zou and Donner 2008", "eq. 11 and 12: dependent values"),

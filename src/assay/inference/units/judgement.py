@@ -18,10 +18,9 @@ from assay.core.text import counted
 from assay.core.values import Share, Undefined
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect
-from assay.inference.intervals.auc import area_ends, near_an_end
+from assay.inference.intervals.auc import ADDED, area_ends, near_an_end
 from assay.inference.intervals.proportion import normal_quantile, recovered
 from assay.inference.resampling import stream
-from assay.inference.tests.auc_beyond_delong import METHOD as ADDED
 from assay.measures.declare import Measure
 
 if TYPE_CHECKING:

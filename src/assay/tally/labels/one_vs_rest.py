@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 class Binary:
     """True and false positives and negatives of one class against the rest."""
 
+    READS: ClassVar = "labels"
     tp: Amount
     fp: Amount
     fn: Amount
@@ -87,6 +88,7 @@ class Binary:
 class Multiclass:
     """Of K classes: rows found, rows truly there, rows called so; classes on the last axis."""
 
+    READS: ClassVar = "labels"
     hits: Amount
     actual: Amount
     called: Amount

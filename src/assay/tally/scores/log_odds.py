@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from assay.core.arrays import chance
 from assay.core.errors import PlanError
-from assay.rows.logits import chance
 from assay.tally.scores.ranked_table import Multiset, Ranked
 from assay.tally.scores.score_tally import Scores
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias, cast
 
 import numpy as np
 
@@ -76,6 +76,7 @@ class Side:
 class Ranked:
     """Positives and negatives at each distinct score; merged when a measure first asks for the whole list."""
 
+    READS: ClassVar = "scores"
     logit: Floats | None = None
     """Where the scores are probabilities made of log-odds: these."""
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
-from assay.rows.columns import CHUNK
-
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
     from assay.core.arrays import Floats, Whole
 
+CHUNK: Final = 1 << 16
+"""Scores that are rounded at a time, so that what is drawn up beside them stays in the cache."""
 LISTED: Final = 50_000
 """Distinct scores up to which a Record lists them with all digits, about a megabyte; beyond, they are rounded."""
 SIGNIFICANT: Final = 13

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class RowScores:
     The direction is the probability of the true class over the length (the root of the sum of squares) of all.
     """
 
+    READS: ClassVar = "scores"
     top: Scores
     direction: Scores
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
 import numpy as np
 
@@ -55,6 +55,7 @@ class Wanted:
 class Scores(Digested):
     """Distinct scores with counts, by score column and true class; `scored` names the class of each column."""
 
+    READS: ClassVar = "scores"
     labels: tuple[Label, ...]
     scored: tuple[Label, ...]
     columns: tuple[Column, ...]

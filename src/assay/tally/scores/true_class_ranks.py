@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
 import numpy as np
 
@@ -33,6 +33,7 @@ BLOCK = 1 << 16
 class Ranks:
     """Rows by (classes with a higher score than the true one, other classes with the same score), of K classes."""
 
+    READS: ClassVar = "scores"
     k: int
     cells: Cells
     rows: int

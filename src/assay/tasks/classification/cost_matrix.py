@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from assay.core.errors import PlanError, unknown_choice
-from assay.core.labels import Label
+from assay.core.labels import Label, speller
 from assay.core.text import counted, listed, phrases, quoted, visible
-from assay.core.typed_labels import speller
 from assay.tally.labels.confusion import Confusion
 from assay.tally.labels.row_costs import Priced
 

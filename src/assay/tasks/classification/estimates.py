@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from assay.inference.intervals.interval_choice import Found, Uncertainty
     from assay.measures import Measure
     from assay.tasks.classification.cost_matrix import Costs
-    from assay.tasks.classification.score_estimates import ScoreEstimates
+    from assay.tasks.classification.score_part import ScoreEstimates
     from assay.tasks.classification.unit_estimates import UnitIntervals
 
 IN_GROUPS: Final = "rows of one unit belong together, and these rows are not counted by unit"
@@ -110,7 +110,7 @@ class View(Estimates):
         """What makes estimates of scores, where there are some."""
         if self.tally.scores is None:
             return None
-        from assay.tasks.classification.score_estimates import ScoreEstimates
+        from assay.tasks.classification.score_part import ScoreEstimates
 
         return ScoreEstimates(self.tally.scores)
 

@@ -171,7 +171,7 @@ def _fits(measure: Measure, scored: Scored) -> bool:
 
 def why_unfit(measure: Measure, scored: Scored) -> str | None:
     """Why a measure of scores cannot be had from scores of a kind, or None."""
-    from assay.tasks.classification.score_estimates import OF_PROBABILITIES
+    from assay.tasks.classification.score_part import OF_PROBABILITIES
 
     if scored is None:
         return "needs scores, and labels alone were given"

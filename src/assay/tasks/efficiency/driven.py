@@ -18,10 +18,9 @@ import numpy as np
 
 from assay.conduct.connections import Target
 from assay.conduct.energy import Codecarbon, Meter, find_meter, is_estimate, measure_idle, meter_work, read_power_log
-from assay.conduct.http_target import HttpTarget
 from assay.conduct.onnx_graph import describe_model
 from assay.conduct.request_driver import Pace, RunTimes, search_rate, time_run
-from assay.conduct.targets import open_target
+from assay.conduct.targets import HttpTarget, open_target
 from assay.core.errors import PlanError, RowsError
 from assay.core.task import Counted, Request
 from assay.core.text import counted, figure, visible

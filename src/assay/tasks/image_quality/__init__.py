@@ -106,7 +106,7 @@ class ImageQuality(UnitTask):
             factor: {level: rows.table(Pixels.NAMES, names) for level, names in levels.items()}
             for factor, levels in pairs.levels().items()
         }
-        census = Census(read=len(rows.names), scored=len(rows.names))
+        census = Census(read=len(rows.rows), scored=len(rows.rows))
         return Counted(
             tally=rows.table(Pixels.NAMES), census=census, groups=groups, notes=pairs.notes, data=pairs.about
         )
@@ -149,8 +149,8 @@ def read_pairs(request: Request) -> tuple[ImagePairs, ImageRows]:
     """Read and compare; all images that cannot be compared are gathered before the error."""
     rules = settle_rules(request.options)
     pairs = pair_images(request, 2, channels=rules.channel_axis is not None)
-    rows = pairs.run(partial(compare_batch, rules), ImageRows, request.progress).merged()
-    raise_faults(rows.faults, len(rows.names) + len(rows.faults))
+    rows = pairs.run(partial(compare_batch, rules), ImageRows, request.progress)
+    raise_faults(rows.faults, len(rows.rows) + len(rows.faults))
     return pairs, rows
 
 

@@ -29,7 +29,7 @@ def collect_figures(task: UnitTask, tally: UnitTable) -> dict[str, object]:
     """The values of each image, and the images at both ends."""
     figures: dict[str, object] = {}
     for name in SHOWN:
-        values = parse(name, task.registry).values(task.sums(tally.sums))  # type: ignore[arg-type]
+        values = parse(name, task.registry).values(task.sums(tally.sums))
         kept = np.flatnonzero(np.isfinite(values))
         if not len(kept):
             continue

@@ -91,15 +91,14 @@ def settle_rules(options: Mapping[str, Any]) -> PixelRules:
 def compare_batch(rules: PixelRules, batch: Mapping[str, NDArray[Any]]) -> ImageRows:
     """The kernel: load and compare the images of a batch, one after the other."""
     names = [str(name) for name in batch.get("image", batch["truth"])]
-    rows: dict[str, list[float]] = {}
-    faults = []
-    for name, truth, predicted in zip(names, batch["truth"], batch["predicted"], strict=True):
+    units = [str(unit) for unit in batch["unit"]] if "unit" in batch else [None] * len(names)
+    rows, faults = [], []
+    for name, unit, truth, predicted in zip(names, units, batch["truth"], batch["predicted"], strict=True):
         try:
-            rows[name] = compare_images(*load_pair(truth, predicted, rules))
+            rows.append((name, unit, compare_images(*load_pair(truth, predicted, rules))))
         except AssayError as error:
             faults.append(describe_fault(name, error))
-    units = dict(zip(names, map(str, batch["unit"]), strict=True)) if "unit" in batch else None
-    return ImageRows.build(rows, len(Pixels.NAMES), units, faults)
+    return ImageRows(rows=tuple(rows), faults=tuple(faults))
 
 
 def load_pair(truth: object, predicted: object, rules: PixelRules) -> tuple[Any, Any, float, PixelRules]:

@@ -21,9 +21,10 @@ import assay
 from assay.app.cli import cli
 from assay.assess.record.record import schema
 from assay.assess.record.verification import verify
+from assay.core.arrays import chance
 from assay.core.errors import PlanError
 from assay.report.render.markdown import render as markdown
-from assay.rows.logits import against_rest, chance
+from assay.rows.logits import against_rest
 from tests import flat
 from tests.strategies import FEW
 

@@ -8,7 +8,7 @@ looks each of them up, so that no row can be met, or lie dead, by a misspelling.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module
@@ -157,7 +157,7 @@ def _row(entry: dict[str, Any]) -> Row:
     when = entry.get("when")
     if when is not None:
         named = when if isinstance(when, dict) else {"conditions": [when] if isinstance(when, str) else when}
-        when = When(conditions=tuple(named.get("conditions", ())), tests=_tests(named.get("tests", ())))
+        when = When(conditions=tuple(named.get("conditions", ())), tests=tuple(named.get("tests", ())))
     asked = entry.get("tests")
     return Row(
         **{name: entry[name] for name in ("id", "strength", "evidence", "says")},
@@ -166,7 +166,7 @@ def _row(entry: dict[str, Any]) -> Row:
         states=tuple(entry.get("states", ())),
         checks=tuple(_check(text) for text in entry.get("checks", ())),
         measures=tuple(tuple(text.split("|")) for text in entry.get("measures", ())),
-        tests=None if asked is None else TestDemand(asks=tuple(asked["asks"]), of=_tests(asked.get("of", ()))),
+        tests=None if asked is None else TestDemand(asks=tuple(asked["asks"]), of=tuple(asked.get("of", ()))),
         record=tuple(entry.get("record", ())),
     )
 
@@ -174,14 +174,6 @@ def _row(entry: dict[str, Any]) -> Row:
 def _check(text: str) -> CheckDemand:
     name, _, part = text.removesuffix("?").partition(":")
     return CheckDemand(id=name, part=part, looked=text.endswith("?"))
-
-
-def _tests(words: Iterable[str]) -> tuple[str, ...]:
-    """The tests that names of tests and of families mean; a name that means none stays as it is."""
-    from assay.inference.tests_catalogue import tests_meant
-
-    meant = {word: [one.name for one in tests_meant(word)] or [word] for word in words}
-    return tuple(dict.fromkeys(name for names in meant.values() for name in names))
 
 
 @cache
