@@ -14,7 +14,7 @@ from assay.inference.estimates import MOST_LEVELS, Estimate, Estimates, real_to_
 if TYPE_CHECKING:
     from assay.core.labels import Label
     from assay.core.task import Tally, Task
-    from assay.inference.tests.heterogeneity import Heterogeneity
+    from assay.inference.tests.strata import Heterogeneity
     from assay.measures.declare import Measure
 
 MOST_LISTED: Final = 1000
@@ -98,7 +98,7 @@ class Difference:
 
 def differences(levels: Levels, seed: int) -> list[Difference]:
     """How far each measure lies apart between the levels; counts and measures without spread cannot be compared."""
-    from assay.inference.tests.heterogeneity import heterogeneity
+    from assay.inference.tests.strata import heterogeneity
 
     names = list(levels)
     out = []
