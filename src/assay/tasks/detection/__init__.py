@@ -82,10 +82,7 @@ class Detection(UnitTask):
         """Read several detectors on the same images."""
         from assay.tasks.detection.roles import read_several
 
-        tallies, counted = read_several(request, models)
-        return Counted(
-            tally=ModelTallies(models=tallies), census=counted.census, notes=counted.notes, data=counted.data
-        )
+        return read_several(request, models)
 
     def describe(self, tally: Boxes) -> dict[str, object]:
         """Units and classes."""
