@@ -29,8 +29,6 @@ INTERPOLATIONS: Final = ("coco101", "voc11", "voc_all", "raw")
 TINY: Final = float(np.spacing(1))
 """pycocotools adds it to denominators."""
 CAPS: Final = (1, 10, 100)
-BLOCK: Final = 64
-"""Draws of images that are worked on at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,17 +76,15 @@ def _spans(starts: Whole) -> Iterator[tuple[int, int]]:
 
 def average_precisions(tally: Boxes, rule: str = "coco101") -> Floats:
     """AP by class, area and threshold; NaN where a class has no object of the area."""
-    return np.asarray(tally.keep(f"ap {rule}", lambda: _average_precisions(tally, rule)))
-
-
-def _average_precisions(tally: Boxes, rule: str) -> Floats:
-    values = np.full((len(tally.classes), len(AREAS), len(THRESHOLDS)), np.nan)
-    for label, ranks in enumerate(rank_classes(tally)):
-        objects = tally.objects_by_class[label]
-        known = objects > 0
-        if known.any():
-            values[label] = np.where(known[:, None], area_under(ranks, objects, rule), np.nan)
-    return values
+    if rule not in tally.precisions:
+        values = np.full((len(tally.classes), len(AREAS), len(THRESHOLDS)), np.nan)
+        for label, ranks in enumerate(rank_classes(tally)):
+            objects = tally.objects_by_class[label]
+            known = objects > 0
+            if known.any():
+                values[label] = np.where(known[:, None], area_under(ranks, objects, rule), np.nan)
+        tally.precisions[rule] = values
+    return tally.precisions[rule]
 
 
 def area_under(ranks: Ranks, objects: Whole, rule: str) -> Floats:
@@ -115,37 +111,25 @@ def area_under(ranks: Ranks, objects: Whole, rule: str) -> Floats:
     return np.asarray((envelope * steps).sum(axis=0) / len(recalls))
 
 
-def hit_counts(tally: Boxes, weights: Floats | None = None) -> Floats:
-    """Hits by class, area, cap and threshold; with weights of images, a last axis of draws.
+def hit_counts(tally: Boxes, weights: Floats) -> Floats:
+    """Weight of the hits by class, area, cap, threshold and draw; `weights` are images by draws.
 
     Caps below the last one are read of any area only; for other areas they hold 0.
     """
+    from scipy.sparse import csr_array
+
     hits = tally.hits.reshape(len(tally.detection), COMBINATIONS)
     label = np.repeat(np.arange(len(tally.classes)), np.diff(tally.special_starts))
     caps = (*(min(cap, tally.rules.cap) for cap in CAPS[:-1]), tally.rules.cap)
-    allowed = np.array([tally.rank < cap for cap in caps]).T
     shape = (len(tally.classes), len(AREAS), len(THRESHOLDS))
     parts = []
-    for cap in range(len(CAPS)):
-        wanted = hits if cap == len(CAPS) - 1 else hits[:, : len(THRESHOLDS)]
-        row, column = np.nonzero(wanted & allowed[:, cap, None])
-        key = label[row] * hits.shape[1] + column
-        if weights is None:
-            parts.append(np.bincount(key, minlength=np.prod(shape)).reshape(shape).astype(np.float64))
-        else:
-            from scipy.sparse import csr_array
-
-            image = tally.image[tally.detection[row]]
-            counts = csr_array((np.ones(len(key)), (key, image)), shape=(int(np.prod(shape)), len(tally.images)))
-            parts.append((counts @ weights).reshape(*shape, -1))
+    for place, cap in enumerate(caps):
+        wanted = hits if place == len(CAPS) - 1 else hits[:, : len(THRESHOLDS)]
+        row, column = np.nonzero(wanted & (tally.rank < cap)[:, None])
+        where = label[row] * COMBINATIONS + column, tally.image[tally.detection[row]]
+        counts = csr_array((np.ones(len(row)), where), shape=(int(np.prod(shape)), len(tally.images)))
+        parts.append((counts @ weights).reshape(*shape, -1))
     return np.stack(parts, axis=2)
-
-
-def average_recalls(tally: Boxes) -> Floats:
-    """Recall by class, area, cap and threshold; NaN where a class has no object of the area."""
-    objects = tally.objects_by_class[:, :, None, None]
-    counts = hit_counts(tally)
-    return np.asarray(np.divide(counts, objects, out=np.full(counts.shape, np.nan), where=objects > 0))
 
 
 def mean_defined(values: Floats, axis: int | tuple[int, ...]) -> Floats:

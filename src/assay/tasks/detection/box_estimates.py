@@ -77,8 +77,7 @@ class BoxEstimates(TaskEstimates):
         return replace(self._made(measure, self.tally.classes.index(label)), label=label)
 
     def _made(self, measure: Measure, place: int | None) -> Estimate:
-        values = self.halves.values if place is None else self.halves.values.of_class(place)
-        value = measure(cast("Tally", values))
+        value = measure(cast("Tally", self.halves.values.of_class(place)))
         interval: Interval | str = "the value is undefined"
         if not isinstance(value, Undefined):
             interval = self._refuse(measure, place) or self.halves.interval(measure, place)
