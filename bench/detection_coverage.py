@@ -19,12 +19,10 @@ import numpy as np
 from assay.core.task import find_task
 from assay.inference.intervals.interval_choice import Wanted
 from assay.measures.declare import parse
-from assay.tasks.detection.average_precision import mean_defined
-from assay.tasks.detection.box_estimates import BoxEstimates
+from assay.tasks.detection.average_precision import draw_precisions, mean_defined
 from assay.tasks.detection.box_values import BoxValues, draw_values, read_values
 from assay.tasks.detection.compare import difference_interval
-from assay.tasks.detection.image_draws import draw_precisions
-from assay.tasks.detection.intervals import HalfSamples
+from assay.tasks.detection.intervals import BoxEstimates, HalfSamples
 from assay.tasks.detection.kernel.boxes import BoxTable, Scenes
 from assay.tasks.detection.kernel.scene_counts import count_scenes
 from assay.tasks.detection.tally import Boxes, Rules

@@ -11,10 +11,9 @@ import pytest
 import assay
 from assay.core.errors import PlanError
 from assay.core.task import Request, find_task
-from assay.tasks.detection.average_precision import INTERPOLATIONS, average_precisions
+from assay.tasks.detection.average_precision import INTERPOLATIONS, average_precisions, draw_precisions
 from assay.tasks.detection.box_values import draw_values, operating_counts, read_values
 from assay.tasks.detection.compare import count_found
-from assay.tasks.detection.image_draws import draw_precisions
 from assay.tasks.detection.kernel.error_kinds import ERRORS
 from assay.tasks.detection.tally import Boxes
 from tests.tasks.detection.reference import AREAS, mean_precision, random_scenes

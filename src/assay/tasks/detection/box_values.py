@@ -14,8 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from assay.core.registry import Declared, Registry
-from assay.tasks.detection.average_precision import average_precisions, hit_counts, mean_defined
-from assay.tasks.detection.image_draws import draw_precisions, weigh_objects
+from assay.tasks.detection.average_precision import (
+    average_precisions,
+    draw_precisions,
+    hit_counts,
+    mean_defined,
+    weigh_objects,
+)
 from assay.tasks.detection.kernel.box_matches import AREAS, THRESHOLDS
 
 if TYPE_CHECKING:
