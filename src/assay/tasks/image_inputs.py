@@ -23,7 +23,6 @@ from assay.rows.files.file_digests import digest_of
 from assay.rows.images.files import list_folder, load_image, suffix_of
 from assay.tally.batches import Column, open_batches
 from assay.tally.by_group import MISSING
-from assay.tally.census import Census
 from assay.tally.kernels import Partial, run_kernel, run_kernel_on_spark
 from assay.tally.unit_table import UnitTable
 
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from assay.core.task import Request
 
 T = TypeVar("T", bound=Partial)
+R = TypeVar("R")
 Source: TypeAlias = Any
 """A path, an array, or what else a task can turn into an image."""
 Fault: TypeAlias = tuple[str, str, str, str, str]
@@ -69,11 +69,6 @@ class ImagePairs:
     spark: Any = None
     """A Spark frame with the columns image, truth, predicted and perhaps unit; the sequences are empty then."""
     notes: tuple[str, ...] = ()
-
-    @property
-    def census(self) -> Census:
-        """All images are scored, or none."""
-        return Census(read=len(self.names), scored=len(self.names))
 
     def levels(self) -> dict[str, dict[Label, list[str]]]:
         """By factor and level: the names of images."""
@@ -119,13 +114,10 @@ class ImageRows:
 
     @classmethod
     def build(
-        cls,
-        rows: Mapping[str, Sequence[float]],
-        width: int,
-        units: Mapping[str, str] | None = None,
-        faults: Sequence[Fault] = (),
+        cls, batch: Mapping[str, NDArray[Any]], compare: Callable[[Source, Source], Sequence[float]], width: int
     ) -> ImageRows:
-        """The rows of a batch."""
+        """The rows of a batch, so many sums wide."""
+        rows, units, faults = compare_pairs(batch, compare)
         own = None if units is None else tuple(units[name] for name in rows)
         sums = np.array(list(rows.values()), dtype=np.float64).reshape(-1, width)
         return cls(parts=((tuple(rows), own, sums),), faults=tuple(faults))
@@ -392,6 +384,17 @@ def raise_faults(faults: Sequence[Fault], total: int) -> None:
     )
 
 
-def describe_fault(name: str, error: AssayError) -> Fault:
-    """An error that one image met."""
-    return error.code, name, error.what, error.found or "", error.fix or ""
+def compare_pairs(
+    batch: Mapping[str, NDArray[Any]], compare: Callable[[Source, Source], R]
+) -> tuple[dict[str, R], dict[str, str] | None, list[Fault]]:
+    """What comparing gives for each image of a batch, one after the other; their units; and those that met an error."""
+    names = [str(name) for name in batch.get("image", batch["truth"])]
+    results: dict[str, R] = {}
+    faults: list[Fault] = []
+    for name, truth, predicted in zip(names, batch["truth"], batch["predicted"], strict=True):
+        try:
+            results[name] = compare(truth, predicted)
+        except AssayError as error:
+            faults.append((error.code, name, error.what, error.found or "", error.fix or ""))
+    units = dict(zip(names, map(str, batch["unit"]), strict=True)) if "unit" in batch else None
+    return results, units, faults

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.core.errors import AssayError, OutOfRange, PlanError, RowsError
+from assay.core.errors import OutOfRange, PlanError, RowsError
 from assay.rows.images.files import load_image
 from assay.tally.unit_table import Sums
-from assay.tasks.image_inputs import ImageRows, describe_fault
+from assay.tasks.image_inputs import ImageRows
 from assay.tasks.image_quality.similarity import GAUSSIAN, UNIFORM, fits_scales, measure_scales, sum_similarity
 
 if TYPE_CHECKING:
@@ -90,16 +90,7 @@ def settle_rules(options: Mapping[str, Any]) -> PixelRules:
 
 def compare_batch(rules: PixelRules, batch: Mapping[str, NDArray[Any]]) -> ImageRows:
     """The kernel: load and compare the images of a batch, one after the other."""
-    names = [str(name) for name in batch.get("image", batch["truth"])]
-    rows: dict[str, list[float]] = {}
-    faults = []
-    for name, truth, predicted in zip(names, batch["truth"], batch["predicted"], strict=True):
-        try:
-            rows[name] = compare_images(*load_pair(truth, predicted, rules))
-        except AssayError as error:
-            faults.append(describe_fault(name, error))
-    units = dict(zip(names, map(str, batch["unit"]), strict=True)) if "unit" in batch else None
-    return ImageRows.build(rows, len(Pixels.NAMES), units, faults)
+    return ImageRows.build(batch, lambda *pair: compare_images(*load_pair(*pair, rules)), len(Pixels.NAMES))
 
 
 def load_pair(truth: object, predicted: object, rules: PixelRules) -> tuple[Any, Any, float, PixelRules]:

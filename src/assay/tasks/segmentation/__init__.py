@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.core.labels import Label
@@ -55,10 +56,10 @@ class Segmentation(UnitTask):
     def read_models(self, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
         """Compare the masks of several models with the same truth."""
         from assay.tasks.segmentation.mask_sums import sum_by_unit
-        from assay.tasks.segmentation.readers import read_model_masks
+        from assay.tasks.segmentation.readers import compare_all
 
-        tallies = read_model_masks(request, models)
-        paired = UnitModels.join({model: sum_by_unit(tally) for model, tally in tallies.items()})
+        requests = {model: replace(request, given={**request.given, **given}) for model, given in models.items()}
+        paired = UnitModels.join({model: sum_by_unit(compare_all(part)[1]) for model, part in requests.items()})
         return Counted(tally=paired, census=Census(read=paired.rows, scored=paired.rows))
 
     def describe(self, tally: MaskTally) -> dict[str, object]:

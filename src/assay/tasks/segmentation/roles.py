@@ -90,14 +90,6 @@ def settle_rules(options: Mapping[str, Any]) -> Rules:
             found=str(tolerance),
             fix="state it in the unit of the spacing",
         )
-    for name, known in (("missed", ("propagate", "skip", "worst")), ("both_empty", ("undefined", "one"))):
-        if options.get(name, known[0]) not in known:
-            raise PlanError(
-                "option-unknown",
-                f"{name}={visible(repr(options[name]))} is not a choice",
-                known=", ".join(known),
-                fix="choose one of them",
-            )
     return Rules(
         labels=settle_labels(options.get("labels")),
         background=int(options.get("background") or 0),
