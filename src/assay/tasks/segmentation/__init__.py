@@ -12,7 +12,7 @@ from assay.core.task import Counted, Example, Request
 from assay.inference.findings import Finding
 from assay.tally.census import Census
 from assay.tally.unit_models import UnitModels
-from assay.tasks.by_unit import UnitEstimates, UnitTask
+from assay.tasks.by_unit import UnitTask
 from assay.tasks.segmentation import measures
 from assay.tasks.segmentation.measures.classes import averages_classes
 from assay.tasks.segmentation.roles import OPTIONS, ROLES
@@ -74,7 +74,7 @@ class Segmentation(UnitTask):
 
     def estimates(
         self, tally: MaskTally, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
-    ) -> UnitEstimates:
+    ) -> Estimates:
         """Every measure, of all classes and of each."""
         from assay.tasks.segmentation.intervals import MaskEstimates
 
