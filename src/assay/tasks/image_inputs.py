@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=Partial)
 R = TypeVar("R")
+J = TypeVar("J", bound=Partial)
 Source: TypeAlias = Any
 """A path, an array, or what else a task can turn into an image."""
 Fault: TypeAlias = tuple[str, str, str, str, str]
@@ -102,6 +103,31 @@ class ImagePairs:
         total = len(self.names)
         tell = None if progress is None else lambda done: progress(min(done * BATCH, total), total)
         return run_kernel(kernel, self.batches(), progress=tell, workers=1 if total <= BATCH else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts(Generic[J]):
+    """Tallies of batches of images, joined once all are there; a subclass names their class."""
+
+    KIND: ClassVar[Any]
+    parts: tuple[J, ...]
+
+    def __add__(self, other: Self) -> Self:
+        """Both."""
+        return replace(self, parts=(*self.parts, *other.parts))
+
+    def join(self) -> J:
+        """One tally."""
+        return cast("J", self.KIND.join(self.parts) if len(self.parts) > 1 else self.parts[0])
+
+    def to_json(self) -> dict[str, object]:
+        """As it travels between machines."""
+        return self.join().to_json()
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> Self:
+        """The inverse of `to_json`."""
+        return cls((cls.KIND.from_json(content),))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

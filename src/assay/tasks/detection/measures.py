@@ -32,13 +32,14 @@ average = partial(measure, range=(0, 1), better=HIGHER, family=FAMILIES[0])
 
 def _mean(values: Floats, axes: int, area: int = 0) -> Number:
     """The mean over classes and further axes at the end, over what is defined."""
-    mean = mean_defined(values, tuple(range(-axes, 0)))
-    size = "" if area == 0 else f" of {AREAS[area]} size"
-    known = (~np.isnan(mean)).astype(float)
-    top = np.where(known > 0, mean, 0.0)
-    if not np.ndim(mean):
-        top, known = float(top), float(known)  # type: ignore[assignment]
-    return number(cast("Amount", top), over=cast("Amount", known), empty=NO_OBJECTS.format(size))
+    return _defined(mean_defined(values, tuple(range(-axes, 0))), "" if area == 0 else f" of {AREAS[area]} size")
+
+
+def _defined(value: Floats, size: str = "") -> Number:
+    """A value that is NaN where there are no objects, of some size."""
+    known = ~np.isnan(value)
+    top, over = np.where(known, value, 0.0), known.astype(float)
+    return number(_scalar(top), over=_scalar(over), empty=NO_OBJECTS.format(size))
 
 
 def _declare_map(name: str, says: str, threshold: int | None, area: int, spec: str | tuple[()], *also: str) -> Measure:
@@ -209,12 +210,7 @@ def localisation_error(t: BoxValues) -> Number:
 )
 def froc(t: BoxValues) -> Number:
     """Score of the free-response curve."""
-    value = t.sensitivity()
-    known = ~np.isnan(value)
-    top, over = np.where(known, value, 0.0), known.astype(float)
-    if not np.ndim(value):
-        top, over = float(top), float(over)  # type: ignore[assignment]
-    return number(cast("Amount", top), over=cast("Amount", over), empty=NO_OBJECTS.format(""))
+    return _defined(t.sensitivity())
 
 
 def _scalar(values: Floats) -> Amount:

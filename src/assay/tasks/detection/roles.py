@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -33,6 +33,7 @@ from assay.tasks.detection.formats.raw_boxes import Catalogue, assemble_scenes, 
 from assay.tasks.detection.kernel.boxes import BoxTable, Scenes, sort_labels
 from assay.tasks.detection.kernel.scene_counts import count_scenes
 from assay.tasks.detection.tally import Boxes, Rules, join_parts, settle_cap
+from assay.tasks.image_inputs import Parts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -201,34 +202,10 @@ def make_thumbnails(
             yield image, make_thumbnail(load_image(str(path)).values)
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """Tallies of batches, joined only once at the end."""
+class BoxParts(Parts[Boxes]):
+    """Tallies of batches; an image that stands in two of them is an error."""
 
-    boxes: tuple[Boxes, ...]
-
-    def __add__(self, other: Parts) -> Parts:
-        """Both."""
-        return Parts(self.boxes + other.boxes)
-
-    def join(self) -> Boxes:
-        """One tally; an image that stands in two parts is an error."""
-        if len(self.boxes) == 1:
-            return self.boxes[0]
-        images = [image for part in self.boxes for image in part.images]
-        if len(set(images)) < len(images):
-            raise RowsError("duplicate-id", "rows of one image were counted apart", fix="sort the rows by image")
-        classes = sort_labels({label for part in self.boxes for label in part.classes})
-        return join_parts(list(self.boxes), sort_labels(set(images)), classes)
-
-    def to_json(self) -> dict[str, object]:
-        """As it travels between machines."""
-        return self.join().to_json()
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, object]) -> Parts:
-        """The inverse of `to_json`."""
-        return cls((Boxes.from_json(content),))
+    KIND = Boxes
 
 
 def _read_single_table(request: Request, rules: Rules) -> Counted:
@@ -244,13 +221,13 @@ def _read_single_table(request: Request, rules: Rules) -> Counted:
             fix="give truth=... and predicted=... as two tables instead",
         )
     with open_batches(request, columns) as batches:
-        tally = batches.run(partial(count_rows, rules, form), Parts, unit="image").join()
+        tally = batches.run(partial(count_rows, rules, form), BoxParts, unit="image").join()
         finished = finish_count(tally, request, Catalogue(), None, {})
         note = "images without any box are unknown: the table has a row a box; rows without a score are the reference"
         return replace(finished, notes=(*batches.notes, note, *finished.notes), data=batches.about)
 
 
-def count_rows(rules: Rules, form: str, batch: Mapping[str, NDArray[Any]]) -> Parts:
+def count_rows(rules: Rules, form: str, batch: Mapping[str, NDArray[Any]]) -> BoxParts:
     """Count the rows of whole images: the kernel that runs on any engine."""
     score = np.asarray(batch["score"], dtype=np.float64)  # Spark sends None where a score is missing
     corners = np.column_stack([batch[corner] for corner in CORNERS[form]]).astype(np.float64)
@@ -262,4 +239,4 @@ def count_rows(rules: Rules, form: str, batch: Mapping[str, NDArray[Any]]) -> Pa
         where="data",
     )
     truth, predicted = (table.select(np.flatnonzero(rows)) for rows in (np.isnan(score), ~np.isnan(score)))
-    return Parts((count_scenes(assemble_scenes(truth, predicted, Catalogue()), rules),))
+    return BoxParts((count_scenes(assemble_scenes(truth, predicted, Catalogue()), rules),))

@@ -6,7 +6,8 @@ All measures, classes, groups and intervals come from it; boxes are not kept. Im
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, pairwise
@@ -193,16 +194,22 @@ class Boxes(Digested):
                 found=f"{self.rules} and {other.rules}",
                 fix="count both with the same profile, max_detections, confidence and unit",
             )
-        if shared := set(self.images) & set(other.images):
+        return self.join((self, other))
+
+    @staticmethod
+    def join(parts: Sequence[Boxes]) -> Boxes:
+        """All images of some parts; an image that two of them hold is an error."""
+        images = Counter(image for part in parts for image in part.images)
+        if shared := {image for image, count in images.items() if count > 1}:
             raise PlanError(
                 "tally-mismatch",
                 f"{counted(len(shared), 'image')} would be counted twice",
                 found=listed(quoted(str(image)) for image in sort_labels(shared)[:5]),
                 fix="merge tallies of different images, or give the images of one site other ids",
             )
-        images = sort_labels({*self.images, *other.images})
-        classes = sort_labels({*self.classes, *other.classes})
-        return join_parts([self, other], images, classes)
+        return join_parts(
+            list(parts), sort_labels(set(images)), sort_labels({c for part in parts for c in part.classes})
+        )
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

@@ -90,7 +90,11 @@ def settle_rules(options: Mapping[str, Any]) -> PixelRules:
 
 def compare_batch(rules: PixelRules, batch: Mapping[str, NDArray[Any]]) -> ImageRows:
     """The kernel: load and compare the images of a batch, one after the other."""
-    return ImageRows.build(batch, lambda *pair: compare_images(*load_pair(*pair, rules)), len(Pixels.NAMES))
+
+    def compare(truth: object, predicted: object) -> list[float]:
+        return compare_images(*load_pair(truth, predicted, rules))
+
+    return ImageRows.build(batch, compare, len(Pixels.NAMES))
 
 
 def load_pair(truth: object, predicted: object, rules: PixelRules) -> tuple[Any, Any, float, PixelRules]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,35 +13,21 @@ import numpy as np
 from assay.core.labels import Label
 from assay.core.task import Counted, Request
 from assay.tally.census import Census
-from assay.tasks.image_inputs import ImagePairs, compare_pairs, list_images, pair_images, raise_faults
+from assay.tasks.image_inputs import ImagePairs, Parts, compare_pairs, list_images, pair_images, raise_faults
 from assay.tasks.segmentation.contours import draw_picture
 from assay.tasks.segmentation.kernel import ImageCounts, Rules, compare_masks
 from assay.tasks.segmentation.mask_sums import PLACE, sum_by_image
 from assay.tasks.segmentation.roles import load_mask, load_pair, read_coco, settle_rules
-from assay.tasks.segmentation.tally import PICTURES, MaskTally, merge_tallies
+from assay.tasks.segmentation.tally import PICTURES, MaskTally
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
-class MaskParts:
-    """Partial tallies, merged once all are there."""
+class MaskParts(Parts[MaskTally]):
+    """Partial tallies."""
 
-    parts: tuple[MaskTally, ...]
-
-    def __add__(self, other: MaskParts) -> MaskParts:
-        """Both together."""
-        return MaskParts((*self.parts, *other.parts))
-
-    def to_json(self) -> dict[str, object]:
-        """As it travels between machines."""
-        return merge_tallies(self.parts).to_json()
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, object]) -> MaskParts:
-        """The inverse of `to_json`."""
-        return cls((MaskTally.from_json(content),))
+    KIND = MaskTally
 
 
 def read_masks(request: Request) -> Counted:
@@ -63,7 +49,7 @@ def compare_all(request: Request) -> tuple[ImagePairs, MaskTally]:
         truth, predicted, rules = read_coco(request.given.get("truth"), request.given.get("predicted"), rules)
         request = replace(request, given={**request.given, "truth": truth, "predicted": predicted})
     pairs = pair_images(request, rules.dimensions, channels=rules.one_hot is not None)
-    tally = merge_tallies(pairs.run(partial(compare_batch, rules), MaskParts, request.progress).parts)
+    tally = pairs.run(partial(compare_batch, rules), MaskParts, request.progress).join()
     raise_faults(tally.faults, tally.rows + len(tally.faults))
     return pairs, tally
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 from assay.core.traits import EXTENSION, HIGHER, RAINIO, SCHLOSSER
 from assay.core.values import Number
@@ -14,10 +14,8 @@ from assay.tasks.segmentation.measures.quotients import average_classes
 from assay.tasks.segmentation.tally import Masks
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from assay.core.arrays import Floats
 
-    Floats: TypeAlias = NDArray[np.float64]
 class_mean = partial(measure, range=(0, 1), better=HIGHER, family="means over classes")
 
 
