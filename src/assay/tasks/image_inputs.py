@@ -17,19 +17,21 @@ import numpy as np
 
 from assay.core.errors import AssayError, PlanError, RowsError, UnpairedRows
 from assay.core.labels import Label, in_order
+from assay.core.task import Counted, Request
 from assay.core.text import counted, listed, phrases, visible
 from assay.rows.columns import as_array
 from assay.rows.files.file_digests import digest_of
 from assay.rows.images.files import list_folder, load_image, suffix_of
 from assay.tally.batches import Column, open_batches
 from assay.tally.by_group import MISSING
+from assay.tally.census import Census
 from assay.tally.kernels import Partial, run_kernel, run_kernel_on_spark
+from assay.tally.unit_models import UnitModels
 from assay.tally.unit_table import UnitTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.core.task import Request
 
 T = TypeVar("T", bound=Partial)
 R = TypeVar("R")
@@ -186,6 +188,15 @@ class ImageRows:
         """The inverse of `to_json`."""
         parts = tuple((tuple(a), b and tuple(b), np.array(c, dtype=np.float64)) for a, b, c in content["parts"])
         return cls(parts=parts, faults=tuple(tuple(fault) for fault in content["faults"]))
+
+
+def count_models(
+    request: Request, models: Mapping[str, Mapping[str, object]], count: Callable[[Request], UnitTable]
+) -> Counted:
+    """The sums of several models on the same images, each counted on its own."""
+    tables = {model: count(replace(request, given={**request.given, **given})) for model, given in models.items()}
+    paired = UnitModels.join(tables)
+    return Counted(tally=paired, census=Census(read=paired.rows, scored=paired.rows))
 
 
 def add_up(units: Sequence[str], values: NDArray[np.float64]) -> tuple[tuple[str, ...], NDArray[np.float64]]:

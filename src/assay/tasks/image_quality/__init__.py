@@ -12,10 +12,9 @@ from assay.core.errors import RowsError
 from assay.core.task import Counted, Example, Option, Request, Role
 from assay.core.text import counted, listed
 from assay.tally.census import Census
-from assay.tally.unit_models import UnitModels
 from assay.tally.unit_table import UnitTable
 from assay.tasks.by_unit import UnitEstimates, UnitTask
-from assay.tasks.image_inputs import ImagePairs, ImageRows, pair_images, raise_faults
+from assay.tasks.image_inputs import ImagePairs, ImageRows, count_models, pair_images, raise_faults
 from assay.tasks.image_quality import measures
 from assay.tasks.image_quality.tally import Pixels, compare_batch, settle_rules
 
@@ -113,12 +112,7 @@ class ImageQuality(UnitTask):
 
     def read_models(self, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
         """Compare the images of several models with the same references."""
-        tables = {
-            model: read_pairs(replace(request, given={**request.given, **given}))[1].table(Pixels.NAMES)
-            for model, given in models.items()
-        }
-        paired = UnitModels.join(tables)
-        return Counted(tally=paired, census=Census(read=paired.rows, scored=paired.rows))
+        return count_models(request, models, lambda part: read_pairs(part)[1].table(Pixels.NAMES))
 
     def check_mergeable(self, first: UnitTable, other: UnitTable) -> None:
         """An image must not be counted twice."""

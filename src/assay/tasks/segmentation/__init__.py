@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.core.labels import Label
 from assay.core.task import Counted, Example, Request
 from assay.inference.findings import Finding
-from assay.tally.census import Census
 from assay.tally.unit_models import UnitModels
 from assay.tasks.by_unit import UnitTask
+from assay.tasks.image_inputs import count_models
 from assay.tasks.segmentation import measures
 from assay.tasks.segmentation.measures.classes import averages_classes
 from assay.tasks.segmentation.roles import OPTIONS, ROLES
@@ -58,9 +57,7 @@ class Segmentation(UnitTask):
         from assay.tasks.segmentation.mask_sums import sum_by_unit
         from assay.tasks.segmentation.readers import compare_all
 
-        requests = {model: replace(request, given={**request.given, **given}) for model, given in models.items()}
-        paired = UnitModels.join({model: sum_by_unit(compare_all(part)[1]) for model, part in requests.items()})
-        return Counted(tally=paired, census=Census(read=paired.rows, scored=paired.rows))
+        return count_models(request, models, lambda part: sum_by_unit(compare_all(part)[1]))
 
     def describe(self, tally: MaskTally) -> dict[str, object]:
         """Units and classes."""

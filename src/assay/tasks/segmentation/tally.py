@@ -96,8 +96,6 @@ MEANS: Mapping[str, tuple[str, ...]] = {
 """Values of an image, by the column that says whether it has them."""
 ANY = ("missed", "spurious", "blocked")
 """Columns that say of an image whether any of its classes is so."""
-BY_IMAGE = ("images", "pixels", "equal", "spaced", "lined", "both_empty")
-"""Columns that do not add up over classes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

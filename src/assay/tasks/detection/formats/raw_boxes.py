@@ -18,7 +18,7 @@ from assay.tasks.detection.kernel.overlaps import UPRIGHT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.tasks.detection.kernel.boxes import Floats, Whole
+    from assay.tasks.detection.kernel.boxes import Flags, Floats, Whole
 
 SHOWN: Final = 5
 LISTS: Final[Mapping[str, tuple[tuple[str, str], type[RowsError], str, str, str]]] = {
@@ -64,21 +64,27 @@ def name_rows(rows: Sequence[int]) -> str:
     return f"{'row' if len(rows) == 1 else 'rows'} {shown}" + (f" and {rest:,} more" if rest > 0 else "")
 
 
+def refuse_rows(wrong: Flags, code: str, what: str, *, where: str, fix: str) -> None:
+    """Refuse rows that are flagged; `what` may say how many boxes or scores they are."""
+    rows = np.flatnonzero(wrong).tolist()
+    if rows:
+        counts = {"boxes": counted(len(rows), "box", "boxes"), "scores": counted(len(rows), "score")}
+        raise OutOfRange(code, what.format(**counts), where=where, found=name_rows(rows), fix=fix)
+
+
 def to_xywh(box: Floats, form: str, where: str) -> Floats:
     """Boxes as x, y, width, height."""
     if form == "xywh":
         return stack_columns(list(box.T))
     if form.startswith("cxcywh"):
         return stack_columns([*(box[:, :2] - box[:, 2:4] / 2).T, *box[:, 2:].T])
-    wrong = np.flatnonzero((box[:, 2:] < box[:, :2]).any(axis=1))
-    if len(wrong):
-        raise OutOfRange(
-            "value-out-of-domain",
-            "a box ends before it begins: this looks like xywh",
-            where=where,
-            found=name_rows(wrong.tolist()),
-            fix='state box_format="xywh" (--box-format xywh), or correct the rows',
-        )
+    refuse_rows(
+        (box[:, 2:] < box[:, :2]).any(axis=1),
+        "value-out-of-domain",
+        "a box ends before it begins: this looks like xywh",
+        where=where,
+        fix='state box_format="xywh" (--box-format xywh), or correct the rows',
+    )
     return stack_columns([*box[:, :2].T, *(box[:, 2:] - box[:, :2]).T])
 
 
@@ -180,26 +186,18 @@ def _pair_codes(
 
 
 def _check_boxes(part: BoxTable, *, empty_allowed: bool) -> list[str]:
-    finite = np.isfinite(sum(part.box.T[1:], part.box[:, 0]))
-    if not finite.all():
-        raise RowsError(
-            "value-not-finite",
-            "a box holds a missing or infinite number",
-            where=part.where,
-            found=name_rows(np.flatnonzero(~finite).tolist()),
-            fix="correct the boxes",
-        )
+    unknown, where = ~np.isfinite(sum(part.box.T[1:], part.box[:, 0])), part.where
+    refuse_rows(
+        unknown, "value-not-finite", "a box holds a missing or infinite number", where=where, fix="correct the boxes"
+    )
     smallest = np.minimum(part.box[:, 2], part.box[:, 3])
-    wrong = np.flatnonzero(smallest < 0 if empty_allowed else smallest <= 0)
-    if len(wrong):
-        raise OutOfRange(
-            "value-out-of-domain",
-            f"{counted(len(wrong), 'box', 'boxes')} with a width or height "
-            + ("below 0" if empty_allowed else "of 0 or below"),
-            where=part.where,
-            found=name_rows(wrong.tolist()),
-            fix="correct the boxes, or state how they are written: box_format (--box-format)",
-        )
+    refuse_rows(
+        smallest < 0 if empty_allowed else smallest <= 0,
+        "value-out-of-domain",
+        "{boxes} with a width or height " + ("below 0" if empty_allowed else "of 0 or below"),
+        where=where,
+        fix="correct the boxes, or state how they are written: box_format (--box-format)",
+    )
     empty = int((smallest == 0).sum())
     return [f"{counted(empty, 'detection')} without area can only be false alarms"] if empty else []
 
@@ -209,15 +207,10 @@ def _check_scores(part: BoxTable) -> None:
         raise RowsError(
             "role-missing", "the detections have no scores", where=part.where, fix="give every detection its score"
         )
-    wrong = np.flatnonzero(~np.isfinite(part.score))
-    if len(wrong):
-        raise RowsError(
-            "score-not-finite",
-            f"{counted(len(wrong), 'score')} missing, NaN or infinite",
-            where=part.where,
-            found=name_rows(wrong.tolist()),
-            fix="correct the scores",
-        )
+    wrong = ~np.isfinite(part.score)
+    refuse_rows(
+        wrong, "score-not-finite", "{scores} missing, NaN or infinite", where=part.where, fix="correct the scores"
+    )
 
 
 def _check_inside(part: BoxTable, images: tuple[Label, ...], sizes: Mapping[Label, tuple[float, float]]) -> list[str]:
@@ -234,16 +227,13 @@ def _check_inside(part: BoxTable, images: tuple[Label, ...], sizes: Mapping[Labe
         end = start + part.box[:, place + 2]
         past |= (start >= limit) | (end <= 0)
         over |= (start < -slack) | (end > limit + slack)
-    outside = np.flatnonzero(past)
-    outside = outside[(part.box[outside, 2:] > 0).all(axis=1)]
-    if len(outside):
-        raise OutOfRange(
-            "value-out-of-domain",
-            f"{counted(len(outside), 'box', 'boxes')} outside the image",
-            where=part.where,
-            found=name_rows(outside.tolist()),
-            fix="correct the boxes, or the width and height of the images",
-        )
+    refuse_rows(
+        past & (part.box[:, 2] > 0) & (part.box[:, 3] > 0),
+        "value-out-of-domain",
+        "{boxes} outside the image",
+        where=part.where,
+        fix="correct the boxes, or the width and height of the images",
+    )
     beyond = int(over.sum())
     return [f"{counted(beyond, 'box', 'boxes')} of {part.where} reach beyond the image"] if beyond else []
 
