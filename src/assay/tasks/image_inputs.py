@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeAlias, TypeVar, cast
@@ -132,64 +133,6 @@ class Parts(Generic[J]):
         return cls((cls.KIND.from_json(content),))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageRows:
-    """One row of sums for each image, as kernels send them."""
-
-    parts: tuple[tuple[tuple[str, ...], tuple[str, ...] | None, NDArray[np.float64]], ...]
-    """Names, units and sums of images, batch by batch."""
-    faults: tuple[Fault, ...] = ()
-
-    @classmethod
-    def build(
-        cls, batch: Mapping[str, NDArray[Any]], compare: Callable[[Source, Source], Sequence[float]], width: int
-    ) -> ImageRows:
-        """The rows of a batch, so many sums wide."""
-        rows, units, faults = compare_pairs(batch, compare)
-        own = None if units is None else tuple(units[name] for name in rows)
-        sums = np.array(list(rows.values()), dtype=np.float64).reshape(-1, width)
-        return cls(parts=((tuple(rows), own, sums),), faults=tuple(faults))
-
-    def __add__(self, other: ImageRows) -> ImageRows:
-        """Both together."""
-        return ImageRows(parts=(*self.parts, *other.parts), faults=(*self.faults, *other.faults))
-
-    def merged(self) -> ImageRows:
-        """All batches as one."""
-        names = tuple(name for part in self.parts for name in part[0])
-        units = None if self.parts[0][1] is None else tuple(unit for part in self.parts for unit in part[1] or ())
-        return ImageRows(parts=((names, units, np.concatenate([part[2] for part in self.parts])),), faults=self.faults)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The images of merged rows."""
-        return self.parts[0][0]
-
-    def table(self, columns: Sequence[str], chosen: Sequence[str] | None = None) -> UnitTable:
-        """The sums by image, or by the unit that was named; of all images or of some."""
-        names, units, sums = self.parts[0]
-        if chosen is not None:
-            wanted = set(chosen)
-            kept = [place for place, name in enumerate(names) if name in wanted]
-            names, sums = tuple(names[place] for place in kept), sums[kept]
-            units = units and tuple(units[place] for place in kept)
-        if units is None:
-            return UnitTable.build(columns, sums, ids=names)
-        ids, added = add_up(units, sums)
-        return UnitTable.build(columns, added, rows=len(names), ids=ids)
-
-    def to_json(self) -> dict[str, object]:
-        """As it travels between machines."""
-        parts = [[list(names), units and list(units), sums.tolist()] for names, units, sums in self.parts]
-        return {"parts": parts, "faults": [list(fault) for fault in self.faults]}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> ImageRows:
-        """The inverse of `to_json`."""
-        parts = tuple((tuple(a), b and tuple(b), np.array(c, dtype=np.float64)) for a, b, c in content["parts"])
-        return cls(parts=parts, faults=tuple(tuple(fault) for fault in content["faults"]))
-
-
 def count_models(
     request: Request, models: Mapping[str, Mapping[str, object]], count: Callable[[Request], UnitTable]
 ) -> Counted:
@@ -304,7 +247,7 @@ def pair_images(request: Request, dimensions: int | None = None, *, channels: bo
     names = truth.names or [f"{place:0{len(str(size - 1))}d}" for place in range(size)]
     if request.given.get("image") is not None:
         names = [str(name) for name in _side(request.given["image"], "image", size)]
-    _check_unique(names)
+    check_unique(names)
     return ImagePairs(
         names=names,
         truth=truth.sources,
@@ -355,7 +298,7 @@ def _read_table(request: Request) -> ImagePairs:
         about, notes = batches.about, batches.notes
     root = Path(request.data).parent if isinstance(request.data, (str, os.PathLike)) else Path()
     names = [str(name) for name in values.get("image", values["truth"])]
-    _check_unique(names)
+    check_unique(names)
     return ImagePairs(
         names=names,
         truth=[str(root / str(path)) for path in values["truth"]],
@@ -379,14 +322,15 @@ def _side(given: object, role: str, size: int) -> list[Any]:
     return values
 
 
-def _check_unique(names: Sequence[str]) -> None:
-    if len(set(names)) != len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})[:5] if len(names) <= HASHED else []
+def check_unique(names: Iterable[str], *, parts: bool = False) -> None:
+    """Refuse images of one name: in a list, or in parts that would count them twice."""
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
+    if twice:
         raise RowsError(
             "duplicate-id",
-            "two images have the same name",
-            found=listed(twice) or None,
-            fix="give every image its own name: image=[...] (--image)",
+            f"{counted(len(twice), 'image')} counted twice" if parts else "two images have the same name",
+            found=listed(twice, most=5),
+            fix="give every image its own name: image=[...] (--image), or leave one of the two out",
         )
 
 

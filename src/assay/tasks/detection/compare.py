@@ -105,13 +105,7 @@ def _compare(
     share = tuple(map(float, measure.range)) == (0.0, 1.0)
     return Finding(
         chance=Tail.of((1 + far) / (1 + swaps)),
-        effect=Effect(
-            name=name,
-            value=difference,
-            share=share,
-            interval=None if isinstance(interval, str) else interval,
-            no_interval=interval if isinstance(interval, str) else None,
-        ),
+        effect=_effect(name, difference, interval, share=share),
         statistic=difference,
         least=least_student(error, half.size - 1, half.level) if error > 0 else None,
         notes=(
@@ -121,6 +115,11 @@ def _compare(
         chosen="map is not a mean over images, so the detections of whole images are swapped",
         **about,
     )
+
+
+def _effect(name: str, value: float, interval: Interval | str, *, share: bool) -> Effect:
+    fields: dict[str, Any] = {"no_interval": interval} if isinstance(interval, str) else {"interval": interval}
+    return Effect(name=name, value=value, share=share, **fields)
 
 
 def difference_interval(
@@ -157,8 +156,7 @@ def _compare_classes(
         chances.append((1 + int((gaps >= reached - SAME).sum())) / (1 + len(gaps)))
         interval, _ = difference_interval(measure, halves, difference, int(label))
         name = f"AP of {quoted(tally.classes[label])}: {pair[0]} minus {pair[1]}"
-        fields: dict[str, Any] = {"no_interval": interval} if isinstance(interval, str) else {"interval": interval}
-        effects.append(Effect(name=name, value=difference, share=True, **fields))
+        effects.append(_effect(name, difference, interval, share=True))
     alpha = 1 - halves[0].level
     corrected = holm(chances) if chances else []
     differing = [

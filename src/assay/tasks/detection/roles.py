@@ -17,6 +17,7 @@ from assay.core.parallel import together
 from assay.core.task import Counted, Request
 from assay.core.text import visible
 from assay.rows.files.file_digests import digest_of
+from assay.rows.images.files import load_json
 from assay.tally.batches import Column, open_batches
 from assay.tally.census import Census
 from assay.tally.paired.model_tallies import ModelTallies
@@ -24,7 +25,6 @@ from assay.tasks.detection.formats.annotation_folders import read_folder
 from assay.tasks.detection.formats.box_tables import CORNERS, read_searched, read_table
 from assay.tasks.detection.formats.coco_files import (
     is_result_list,
-    load_json,
     read_instances,
     read_results,
     results_from_list,

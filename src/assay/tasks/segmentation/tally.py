@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RecordError, RowsError
+from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label
-from assay.core.text import counted, listed
 from assay.tally.base import VERSION, Digested, digest
 from assay.tally.unit_table import Sums, UnitTable
-from assay.tasks.image_inputs import Fault
+from assay.tasks.image_inputs import Fault, check_unique
 from assay.tasks.segmentation.kernel import COLUMNS, ImageCounts, Rules
 
 if TYPE_CHECKING:
@@ -179,7 +177,7 @@ class MaskTally(Digested):
         names = [name for part in parts for name in part.images]
         order = np.argsort(np.array(names, dtype=object), kind="stable")
         images = tuple(names[place] for place in order)
-        _check_unique(images)
+        check_unique(images, parts=True)
         rank = np.empty(len(names), dtype=np.int64)
         rank[order] = np.arange(len(names))
         labels = sort_labels({label for part in parts for label in part.labels})
@@ -276,17 +274,6 @@ def _merge_units(parts: Sequence[MaskTally], order: NDArray[np.intp]) -> tuple[s
     """The units of all images in a new order; None where images are the units."""
     units = [unit for part in parts for unit in part.unit_of or ()]
     return None if parts[0].unit_of is None else tuple(units[place] for place in order)
-
-
-def _check_unique(images: Sequence[str]) -> None:
-    twice = sorted({a for a, b in itertools.pairwise(images) if a == b})
-    if twice:
-        raise RowsError(
-            "duplicate-id",
-            f"{counted(len(twice), 'image')} counted twice",
-            found=listed(twice),
-            fix="give every image its own name: image=[...] (--image), or leave one of the two out",
-        )
 
 
 def _add_confusions(parts: Iterable[Confusion]) -> Confusion:

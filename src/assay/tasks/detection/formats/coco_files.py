@@ -7,10 +7,8 @@ such as one with ids that are texts, is read by Python.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -19,7 +17,8 @@ import numpy as np
 from assay.core.errors import MissingColumn, PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.parallel import together
-from assay.core.text import counted, listed, quoted, visible
+from assay.core.text import counted, listed, quoted
+from assay.rows.images.files import load_json
 from assay.tasks.detection.formats.raw_boxes import TURNED, Catalogue, name_rows, to_ids, to_xywh
 from assay.tasks.detection.kernel.boxes import UNKNOWN, BoxTable, stack_columns
 from assay.tasks.detection.kernel.masks import mask_areas, mask_boxes, read_masks
@@ -40,21 +39,6 @@ SIGMAS: Final = (
     0.089,
 )  # fmt: skip
 """Spread of the 17 keypoints of a person in COCO."""
-
-
-def load_json(path: Path) -> Any:  # noqa: ANN401  any JSON
-    """The content of a file; NaN is read as it is, to be refused with its place."""
-    text = path.read_bytes()
-    with suppress(ImportError, ValueError):
-        import orjson
-
-        return orjson.loads(text)
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RowsError(
-            "file-unreadable", "the file is not JSON", where=path.name, found=visible(str(error)), fix="write it again"
-        ) from error
 
 
 def read_instances(
