@@ -157,7 +157,7 @@ def run_tool(tool: str, folder: Path, images: int) -> list[float]:
 def draw_thousand(folder: Path) -> float:
     """Processor seconds of 1,000 bootstrap draws of map, matching not included."""
     from assay.core.task import Request, find_task
-    from assay.tasks.detection.image_draws import draw_precisions
+    from assay.tasks.detection.average_precision import draw_precisions
 
     task = find_task("detection")
     given = {"truth": folder / "truth.json", "predicted": folder / "found.json"}

@@ -19,13 +19,11 @@ import numpy as np
 from assay.core.task import find_task
 from assay.inference.intervals.interval_choice import Wanted
 from assay.measures.declare import parse
-from assay.tasks.detection.average_precision import mean_defined
-from assay.tasks.detection.box_estimates import BoxEstimates
+from assay.tasks.detection.average_precision import draw_precisions, mean_defined
 from assay.tasks.detection.box_values import BoxValues, draw_values, read_values
 from assay.tasks.detection.compare import difference_interval
-from assay.tasks.detection.image_draws import draw_precisions
-from assay.tasks.detection.intervals import HalfSamples
-from assay.tasks.detection.kernel.boxes import Detections, Objects, Scenes
+from assay.tasks.detection.intervals import BoxEstimates, HalfSamples
+from assay.tasks.detection.kernel.boxes import BoxTable, Scenes
 from assay.tasks.detection.kernel.scene_counts import count_scenes
 from assay.tasks.detection.tally import Boxes, Rules
 from assay.tasks.task_settings import TaskSettings
@@ -80,14 +78,14 @@ def make_pool(classes: int, evenness: float, *, worse: bool = False) -> Boxes:
     scenes = Scenes(
         images=tuple(range(POOL)),
         classes=tuple(range(classes)),
-        objects=Objects(
+        objects=BoxTable(
             image=image, label=label, box=box, area=size**2,
-            crowd=rng.random(len(image)) < 0.01, ignore=np.zeros(len(image), dtype=bool),
+            crowd=rng.random(len(image)) < 0.01,
         ),
-        detections=Detections(
+        detections=BoxTable(
             image=np.concatenate([image[near], where]),
             label=np.concatenate([np.where(wrong, rng.integers(0, classes, len(near)), label[near]), others]),
-            box=np.vstack([moved, alarms]), area=np.vstack([moved, alarms])[:, 2:].prod(axis=1), score=score,
+            box=np.vstack([moved, alarms]), score=score,
         ),
     )  # fmt: skip
     return count_scenes(scenes, Rules(confidence=0.3))

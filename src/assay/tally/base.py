@@ -7,7 +7,7 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -134,15 +134,28 @@ def places(models: Sequence[str], known: Sequence[str]) -> list[int]:
 
 
 SLICE: Final = 1 << 20
+FEW: Final = 100
+"""Entries of a mapping up to which each is written by itself."""
 
 
 def digest(content: object) -> str:
-    """SHA-256 of the canonical JSON of some content."""
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    """SHA-256 of the canonical JSON of some content; a tally of millions of detections is not held a third time."""
     sha256 = hashlib.sha256()
-    for start in range(0, len(text), SLICE):  # a tally of millions of detections is not held a third time
-        sha256.update(text[start : start + SLICE].encode("utf-8", "surrogatepass"))
+    for text in _canonical_pieces(content):
+        for start in range(0, len(text), SLICE):
+            sha256.update(text[start : start + SLICE].encode("utf-8", "surrogatepass"))
     return sha256.hexdigest()
+
+
+def _canonical_pieces(content: object) -> Iterator[str]:
+    """The canonical JSON, the entries of small mappings one by one."""
+    if not isinstance(content, dict) or not 0 < len(content) <= FEW or not all(type(name) is str for name in content):
+        yield json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return
+    for place, name in enumerate(sorted(content)):
+        yield ("," if place else "{") + json.dumps(name, ensure_ascii=False) + ":"
+        yield from _canonical_pieces(content[name])
+    yield "}"
 
 
 class Digested:
@@ -233,7 +246,7 @@ def unpacked_steps(text: str, size: int) -> Whole:
 
 def packed_bytes(rows: NDArray[np.uint8]) -> str:
     """Rows of bytes, one after the other."""
-    return _text(rows.tobytes())
+    return _text(np.ascontiguousarray(rows).data)
 
 
 def unpacked_bytes(text: str, size: int, width: int) -> NDArray[np.uint8]:
@@ -243,7 +256,7 @@ def unpacked_bytes(text: str, size: int, width: int) -> NDArray[np.uint8]:
 
 def packed_reals(numbers: Floats) -> str:
     """Eight bytes a number."""
-    return _text(np.ascontiguousarray(numbers, dtype="<f8").tobytes())
+    return _text(np.ascontiguousarray(numbers, dtype="<f8").data)
 
 
 def unpacked_reals(text: str, size: int) -> Floats:
@@ -251,7 +264,7 @@ def unpacked_reals(text: str, size: int) -> Floats:
     return _bytes(text, size, 8).view("<f8").astype(np.float64)
 
 
-def _text(content: bytes) -> str:
+def _text(content: bytes | memoryview) -> str:
     return base64.b64encode(content).decode("ascii")
 
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 
 from assay.core.errors import AssayError, PlanError, RowsError, UnpairedRows
 from assay.core.labels import Label, in_order
+from assay.core.task import Counted, Request
 from assay.core.text import counted, listed, phrases, visible
 from assay.rows.columns import as_array
 from assay.rows.files.file_digests import digest_of
@@ -24,14 +26,16 @@ from assay.rows.images.files import list_folder, load_image, suffix_of
 from assay.tally.batches import Column, Partial, open_batches, run_kernel, run_kernel_on_spark
 from assay.tally.by_group import MISSING
 from assay.tally.census import Census
+from assay.tally.unit_models import UnitModels
 from assay.tally.unit_table import UnitTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.core.task import Request
 
 T = TypeVar("T", bound=Partial)
+R = TypeVar("R")
+J = TypeVar("J", bound=Partial)
 Source: TypeAlias = Any
 """A path, an array, or what else a task can turn into an image."""
 Fault: TypeAlias = tuple[str, str, str, str, str]
@@ -69,11 +73,6 @@ class ImagePairs:
     """A Spark frame with the columns image, truth, predicted and perhaps unit; the sequences are empty then."""
     notes: tuple[str, ...] = ()
 
-    @property
-    def census(self) -> Census:
-        """All images are scored, or none."""
-        return Census(read=len(self.names), scored=len(self.names))
-
     def levels(self) -> dict[str, dict[Label, list[str]]]:
         """By factor and level: the names of images."""
         factors: dict[str, dict[Label, list[str]]] = {}
@@ -108,36 +107,38 @@ class ImagePairs:
         return run_kernel(kernel, self.batches(), progress=tell, workers=1 if total <= BATCH else None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageRows:
-    """One row of sums for each image, as kernels send them."""
+@dataclass(frozen=True, slots=True)
+class Parts(Generic[J]):
+    """Tallies of batches of images, joined once all are there; a subclass names their class."""
 
-    rows: tuple[tuple[str, str | None, Sequence[float]], ...]
-    """Name, unit where there is one, and sums of each image."""
-    faults: tuple[Fault, ...] = ()
+    KIND: ClassVar[Any]
+    parts: tuple[J, ...]
 
-    def __add__(self, other: ImageRows) -> ImageRows:
-        """Both together."""
-        return ImageRows(rows=(*self.rows, *other.rows), faults=(*self.faults, *other.faults))
+    def __add__(self, other: Self) -> Self:
+        """Both."""
+        return replace(self, parts=(*self.parts, *other.parts))
 
-    def table(self, columns: Sequence[str], chosen: Sequence[str] | None = None) -> UnitTable:
-        """The sums by image, or by the unit that was named; of all images or of some."""
-        wanted = None if chosen is None else set(chosen)
-        rows = [row for row in self.rows if wanted is None or row[0] in wanted]
-        sums = np.array([row[2] for row in rows], dtype=np.float64).reshape(-1, len(columns))
-        if not rows or rows[0][1] is None:
-            return UnitTable.build(columns, sums, ids=[name for name, _, _ in rows])
-        ids, added = add_up([str(unit) for _, unit, _ in rows], sums)
-        return UnitTable.build(columns, added, rows=len(rows), ids=ids)
+    def join(self) -> J:
+        """One tally."""
+        return cast("J", self.KIND.join(self.parts) if len(self.parts) > 1 else self.parts[0])
 
     def to_json(self) -> dict[str, object]:
         """As it travels between machines."""
-        return {"rows": [list(row) for row in self.rows], "faults": [list(fault) for fault in self.faults]}
+        return self.join().to_json()
 
     @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> ImageRows:
+    def from_json(cls, content: Mapping[str, object]) -> Self:
         """The inverse of `to_json`."""
-        return cls(rows=tuple(map(tuple, content["rows"])), faults=tuple(map(tuple, content["faults"])))
+        return cls((cls.KIND.from_json(content),))
+
+
+def count_models(
+    request: Request, models: Mapping[str, Mapping[str, object]], count: Callable[[Request], UnitTable]
+) -> Counted:
+    """The sums of several models on the same images, each counted on its own."""
+    tables = {model: count(replace(request, given={**request.given, **given})) for model, given in models.items()}
+    paired = UnitModels.join(tables)
+    return Counted(tally=paired, census=Census(read=paired.rows, scored=paired.rows))
 
 
 def add_up(units: Sequence[str], values: NDArray[np.float64]) -> tuple[tuple[str, ...], NDArray[np.float64]]:
@@ -245,7 +246,7 @@ def pair_images(request: Request, dimensions: int | None = None, *, channels: bo
     names = truth.names or [f"{place:0{len(str(size - 1))}d}" for place in range(size)]
     if request.given.get("image") is not None:
         names = [str(name) for name in _side(request.given["image"], "image", size)]
-    _check_unique(names)
+    check_unique(names)
     return ImagePairs(
         names=names,
         truth=truth.sources,
@@ -296,7 +297,7 @@ def _read_table(request: Request) -> ImagePairs:
         about, notes = batches.about, batches.notes
     root = Path(request.data).parent if isinstance(request.data, (str, os.PathLike)) else Path()
     names = [str(name) for name in values.get("image", values["truth"])]
-    _check_unique(names)
+    check_unique(names)
     return ImagePairs(
         names=names,
         truth=[str(root / str(path)) for path in values["truth"]],
@@ -320,14 +321,15 @@ def _side(given: object, role: str, size: int) -> list[Any]:
     return values
 
 
-def _check_unique(names: Sequence[str]) -> None:
-    if len(set(names)) != len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})[:5] if len(names) <= HASHED else []
+def check_unique(names: Iterable[str], *, parts: bool = False) -> None:
+    """Refuse images of one name: in a list, or in parts that would count them twice."""
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
+    if twice:
         raise RowsError(
             "duplicate-id",
-            "two images have the same name",
-            found=listed(twice) or None,
-            fix="give every image its own name: image=[...] (--image)",
+            f"{counted(len(twice), 'image')} counted twice" if parts else "two images have the same name",
+            found=listed(twice, most=5),
+            fix="give every image its own name: image=[...] (--image), or leave one of the two out",
         )
 
 
@@ -362,6 +364,17 @@ def raise_faults(faults: Sequence[Fault], total: int) -> None:
     )
 
 
-def describe_fault(name: str, error: AssayError) -> Fault:
-    """An error that one image met."""
-    return error.code, name, error.what, error.found or "", error.fix or ""
+def compare_pairs(
+    batch: Mapping[str, NDArray[Any]], compare: Callable[[Source, Source], R]
+) -> tuple[dict[str, R], dict[str, str] | None, list[Fault]]:
+    """What comparing gives for each image of a batch, one after the other; their units; and those that met an error."""
+    names = [str(name) for name in batch.get("image", batch["truth"])]
+    results: dict[str, R] = {}
+    faults: list[Fault] = []
+    for name, truth, predicted in zip(names, batch["truth"], batch["predicted"], strict=True):
+        try:
+            results[name] = compare(truth, predicted)
+        except AssayError as error:
+            faults.append((error.code, name, error.what, error.found or "", error.fix or ""))
+    units = dict(zip(names, map(str, batch["unit"]), strict=True)) if "unit" in batch else None
+    return results, units, faults

@@ -11,10 +11,9 @@ import pytest
 import assay
 from assay.core.errors import PlanError
 from assay.core.task import Request, find_task
-from assay.tasks.detection.average_precision import INTERPOLATIONS, average_precisions
+from assay.tasks.detection.average_precision import INTERPOLATIONS, average_precisions, draw_precisions
 from assay.tasks.detection.box_values import draw_values, operating_counts, read_values
 from assay.tasks.detection.compare import count_found
-from assay.tasks.detection.image_draws import draw_precisions
 from assay.tasks.detection.kernel.error_kinds import ERRORS
 from assay.tasks.detection.tally import Boxes
 from tests.tasks.detection.reference import AREAS, mean_precision, random_scenes
@@ -128,9 +127,11 @@ def test_a_draw_of_some_images_is_the_tally_of_these_images():
 
 def test_a_class_alone_has_the_values_that_it_has_among_others():
     truth, found = random_scenes(8)
-    whole = count(truth, found)
-    alone = read_values(whole.select_classes(np.array([1])))
-    among = read_values(whole).of_class(1)
+    label = truth["categories"][1]["id"]
+    own = truth | {"categories": truth["categories"][1:2]}
+    own["annotations"] = [row for row in truth["annotations"] if row["category_id"] == label]
+    alone = read_values(count(own, [row for row in found if row["category_id"] == label]))
+    among = read_values(count(truth, found)).of_class(1)
     assert alone.precisions(None) == pytest.approx(among.precisions(None), nan_ok=True)
     assert alone.recalls == pytest.approx(among.recalls, nan_ok=True)
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads one image or mask from a file: PNG, TIFF and other pictures, NumPy arrays, NIfTI with its spacing."""
+"""Reads one image or mask from a file: PNG, TIFF and other pictures, NumPy arrays, NIfTI with its spacing; and JSON."""
 
 from __future__ import annotations
 
 import base64
+import json
 import os
 import struct
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -62,6 +64,25 @@ def load_image(path: str) -> LoadedImage:
         known=", ".join(SUFFIXES),
         fix="convert it to one of these",
     )
+
+
+def load_json(path: str | Path) -> Any:  # noqa: ANN401  any JSON
+    """The content of a file; NaN is read as it is, to be refused with its place."""
+    try:
+        text = Path(path).read_bytes()
+        with suppress(ImportError, ValueError):
+            import orjson
+
+            return orjson.loads(text)
+        return json.loads(text)
+    except (OSError, ValueError, RecursionError) as error:
+        raise RowsError(
+            "file-unreadable",
+            "the file is not JSON",
+            where=visible(Path(path).name),
+            found=visible(str(error)),
+            fix="write it again",
+        ) from error
 
 
 def make_thumbnail(values: NDArray[Any], largest: int = THUMBNAIL) -> str:

@@ -15,10 +15,10 @@ from assay.measures.declare import parse
 from assay.tally.paired.model_tallies import ModelTallies
 from assay.tasks.by_unit import UnitTask
 from assay.tasks.detection import measures as _measures
-from assay.tasks.detection.box_estimates import BoxEstimates
 from assay.tasks.detection.box_values import BoxValues, operating_counts
 from assay.tasks.detection.compare import compare_pair
 from assay.tasks.detection.formats.raw_boxes import FORMATS
+from assay.tasks.detection.intervals import BoxEstimates
 from assay.tasks.detection.tally import Boxes, settle_cap
 
 if TYPE_CHECKING:
@@ -82,10 +82,7 @@ class Detection(UnitTask):
         """Read several detectors on the same images."""
         from assay.tasks.detection.roles import read_several
 
-        tallies, counted = read_several(request, models)
-        return Counted(
-            tally=ModelTallies(models=tallies), census=counted.census, notes=counted.notes, data=counted.data
-        )
+        return read_several(request, models)
 
     def describe(self, tally: Boxes) -> dict[str, object]:
         """Units and classes."""
@@ -94,7 +91,7 @@ class Detection(UnitTask):
 
     def sections(self, tally: Boxes, settings: TaskSettings) -> dict[str, object]:  # noqa: ARG002
         """What figures need."""
-        from assay.tasks.detection.figure_data import gather_figures
+        from assay.tasks.detection.blocks import gather_figures
 
         return {"figures": gather_figures(tally)}
 

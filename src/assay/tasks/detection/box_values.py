@@ -9,13 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from assay.core.registry import Declared, Registry
-from assay.tasks.detection.average_precision import average_precisions, average_recalls, hit_counts
-from assay.tasks.detection.image_draws import draw_precisions, weigh_objects
+from assay.tasks.detection.average_precision import (
+    average_precisions,
+    draw_precisions,
+    hit_counts,
+    mean_defined,
+    weigh_objects,
+)
 from assay.tasks.detection.kernel.box_matches import AREAS, THRESHOLDS
 
 if TYPE_CHECKING:
@@ -26,6 +31,8 @@ if TYPE_CHECKING:
 
 RULES: Final = {"coco": "coco101", "lvis": "coco101", "voc": "voc_all", "openimages": "voc_all"}
 """How AP is read off the curve, by profile."""
+ARRAYS: Final = ("recalls", "true", "false", "objects", "overlap", "images", "errors")
+"""Values that are arrays with the draws in front."""
 RATES: Final = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """False alarms an image at which the FROC score reads the sensitivity (LUNA16)."""
 FAR: Final = 8
@@ -55,8 +62,10 @@ class BoxValues:
     frequency: tuple[str, ...] | None = None
     """How often each class occurs, where the truth says so."""
 
-    def of_class(self, label: int) -> BoxValues:
-        """The values of one class; errors and the FROC curve are about all classes."""
+    def of_class(self, label: int | None) -> BoxValues:
+        """The values of one class, or of all; errors and the FROC curve are about all classes."""
+        if label is None:
+            return self
         place = [label]
         by_class = {name: getattr(self, name)[..., place] for name in ("true", "false", "objects", "overlap")}
         precisions = self.precisions
@@ -71,21 +80,16 @@ class BoxValues:
 
 
 def read_values(tally: Boxes) -> BoxValues:
-    """The values of a tally."""
+    """The values of a tally: those of one draw that holds every image once, with AP to all digits."""
+    values = draw_values(tally, np.ones((len(tally.images), 1)))
     rule = RULES[tally.rules.profile]
-    true, false, overlap = (np.asarray(part.sum(axis=1)).ravel() for part in operating_counts(tally))
-    return BoxValues(
+    arrays = {name: getattr(values, name)[0] for name in ARRAYS}
+    arrays["overlap"] = np.asarray(operating_counts(tally)[2].sum(axis=1)).ravel()  # a product adds in another order
+    return replace(
+        values,
         precisions=lambda wanted: average_precisions(tally, wanted or rule),
-        recalls=average_recalls(tally),
-        true=true,
-        false=false,
-        objects=tally.objects_by_class[:, 0].astype(np.float64),
-        overlap=overlap,
-        images=np.array(float(len(tally.images))),
-        errors=tally.errors.sum(axis=0).astype(np.float64),
-        sensitivity=lambda: froc_score(tally, np.ones((len(tally.images), 1)))[0],
-        classes=len(tally.classes),
-        frequency=tally.frequency,
+        sensitivity=lambda: values.sensitivity()[0],
+        **arrays,
     )
 
 
@@ -123,22 +127,13 @@ def draw_values(tally: Boxes, weights: Floats, areas: Sequence[int] = range(len(
 
 def mean_of_draws(values: BoxValues) -> BoxValues:
     """Each value by class averaged over the draws in which the class occurs."""
+    means: dict[str, Any] = {name: mean_defined(getattr(values, name), 0) for name in ARRAYS}
     return replace(
         values,
-        precisions=cache(lambda rule: mean_present(values.precisions(rule))),
-        recalls=mean_present(values.recalls),
-        **{name: getattr(values, name).mean(axis=0) for name in ("true", "false", "objects", "overlap", "errors")},
-        images=values.images.mean(axis=0),
+        precisions=cache(lambda rule: mean_defined(values.precisions(rule), 0)),
         sensitivity=lambda: values.sensitivity().mean(axis=0),
+        **means,
     )
-
-
-def mean_present(values: Floats) -> Floats:
-    """The mean over the first axis of what is defined."""
-    known = ~np.isnan(values)
-    count = known.sum(axis=0)
-    total = np.where(known, values, 0.0).sum(axis=0)
-    return np.asarray(np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0))
 
 
 def operating_counts(tally: Boxes) -> tuple[csr_array, csr_array, csr_array]:

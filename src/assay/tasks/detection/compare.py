@@ -19,7 +19,7 @@ from assay.inference.tail_probabilities import Tail, shown
 from assay.tally.paired.model_tallies import ModelTallies
 from assay.tasks.detection.box_values import BoxValues, draw_values
 from assay.tasks.detection.count_notes import rare_classes, refuse_rare
-from assay.tasks.detection.intervals import BIASED, FEWEST, HalfSamples, correct_interval, count_freedom
+from assay.tasks.detection.intervals import BIASED, FEWEST, HalfSamples, correct_interval, draw_differences
 from assay.tasks.detection.kernel.box_matches import AREAS
 from assay.tasks.detection.tally import Boxes, join_parts
 
@@ -105,13 +105,7 @@ def _compare(
     share = tuple(map(float, measure.range)) == (0.0, 1.0)
     return Finding(
         chance=Tail.of((1 + far) / (1 + swaps)),
-        effect=Effect(
-            name=name,
-            value=difference,
-            share=share,
-            interval=None if isinstance(interval, str) else interval,
-            no_interval=interval if isinstance(interval, str) else None,
-        ),
+        effect=_effect(name, difference, interval, share=share),
         statistic=difference,
         least=least_student(error, half.size - 1, half.level) if error > 0 else None,
         notes=(
@@ -123,8 +117,9 @@ def _compare(
     )
 
 
-def _pick(values: BoxValues, label: int | None) -> BoxValues:
-    return values if label is None else values.of_class(label)
+def _effect(name: str, value: float, interval: Interval | str, *, share: bool) -> Effect:
+    fields: dict[str, Any] = {"no_interval": interval} if isinstance(interval, str) else {"interval": interval}
+    return Effect(name=name, value=value, share=share, **fields)
 
 
 def difference_interval(
@@ -136,24 +131,11 @@ def difference_interval(
         return f"only {counted(half.size, 'image')}; an interval needs {FEWEST} or more", 0.0
     if reason := refuse_rare(half.tally, label, means=measure.family == BIASED):
         return reason, 0.0
-    drawn = [measure.values(cast("Tally", _pick(part.drawn, label))) for part in halves]
-    gaps = drawn[0] - drawn[1]
-    gaps = gaps[~np.isnan(gaps)]
+    gaps = draw_differences(halves, measure, label)
     spread = float(gaps.std(ddof=1)) if len(gaps) > half.draws / 2 else 0.0
     if not spread:
         return "the half samples do not differ", 0.0
-    rise = 0.0
-    if measure.family == BIASED:
-        means = [measure(cast("Tally", _pick(part.averaged, label))) for part in halves]
-        if not any(isinstance(mean, Undefined) for mean in means):
-            base = halves[0].base_value(measure, label) - halves[1].base_value(measure, label)
-            rise = cast("Any", means[0]).value - cast("Any", means[1]).value - base
-    biased = measure.family == BIASED and label is None
-    interval = correct_interval(
-        difference, rise, spread, level=half.level, draws=half.draws, seed=half.seed,
-        free=count_freedom(halves, measure) if biased else half.size - 1.0,
-        low=-np.inf, high=np.inf,
-    )  # fmt: skip
+    interval, _ = correct_interval(halves, measure, label, difference, spread, ends=(-np.inf, np.inf))
     return interval, spread
 
 
@@ -174,8 +156,7 @@ def _compare_classes(
         chances.append((1 + int((gaps >= reached - SAME).sum())) / (1 + len(gaps)))
         interval, _ = difference_interval(measure, halves, difference, int(label))
         name = f"AP of {quoted(tally.classes[label])}: {pair[0]} minus {pair[1]}"
-        fields: dict[str, Any] = {"no_interval": interval} if isinstance(interval, str) else {"interval": interval}
-        effects.append(Effect(name=name, value=difference, share=True, **fields))
+        effects.append(_effect(name, difference, interval, share=True))
     alpha = 1 - halves[0].level
     corrected = holm(chances) if chances else []
     differing = [

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -24,17 +25,21 @@ if TYPE_CHECKING:
 NO_OBJECTS = "there are no reference objects{}"
 ENVELOPE = "at 101 recalls the highest precision at that recall or a higher one, averaged"
 FAMILIES = ("average precision", "average recall", "operating point", "kinds of error")
+operating_share = partial(measure, range=(0, 1), better=HIGHER, family=FAMILIES[2])
+operating_error = partial(measure, better=LOWER, source=EXTENSION, family=FAMILIES[2])
+average = partial(measure, range=(0, 1), better=HIGHER, family=FAMILIES[0])
 
 
 def _mean(values: Floats, axes: int, area: int = 0) -> Number:
     """The mean over classes and further axes at the end, over what is defined."""
-    mean = mean_defined(values, tuple(range(-axes, 0)))
-    size = "" if area == 0 else f" of {AREAS[area]} size"
-    known = (~np.isnan(mean)).astype(float)
-    top = np.where(known > 0, mean, 0.0)
-    if not np.ndim(mean):
-        top, known = float(top), float(known)  # type: ignore[assignment]
-    return number(cast("Amount", top), over=cast("Amount", known), empty=NO_OBJECTS.format(size))
+    return _defined(mean_defined(values, tuple(range(-axes, 0))), "" if area == 0 else f" of {AREAS[area]} size")
+
+
+def _defined(value: Floats, size: str = "") -> Number:
+    """A value that is NaN where there are no objects, of some size."""
+    known = ~np.isnan(value)
+    top, over = np.where(known, value, 0.0), known.astype(float)
+    return number(_scalar(top), over=_scalar(over), empty=NO_OBJECTS.format(size))
 
 
 def _declare_map(name: str, says: str, threshold: int | None, area: int, spec: str | tuple[()], *also: str) -> Measure:
@@ -46,17 +51,14 @@ def _declare_map(name: str, says: str, threshold: int | None, area: int, spec: s
         return _mean(t.precisions(None)[..., area, places], 2, area)
 
     formula.__name__ = formula.__qualname__ = name
-    return measure(
+    return average(
         symbol="mAP" if name == "map" else "",
         also=also,
         says=says,
         formula=f"mean over classes of AP at {where}; AP: {ENVELOPE}",
-        range=(0, 1),
-        better=HIGHER,
         source=RAINIO("object detection"),
         spec=spec,
         errata=("E-RAI-19", "E-XS-07"),
-        family=FAMILIES[0],
     )(formula)
 
 
@@ -91,17 +93,14 @@ for _area in (1, 2, 3):
     _declare_recall(f"ar_{AREAS[_area]}", f"ar_100 of objects of {AREAS[_area]} area", len(CAPS) - 1, _area)
 
 
-@measure(
+@average(
     also=("map_at_t",),
     says="average precision over classes at one IoU threshold, by a named rule",
     formula="mean over classes of AP; coco101, voc11: envelope at 101 or 11 recalls; voc_all: area under the envelope; "
     "raw: area under the steps of the curve itself",
-    range=(0, 1),
-    better=HIGHER,
     source=RAINIO("object detection"),
     spec=("M-DET-04", "M-DET-05"),
     errata=("E-XS-07",),
-    family=FAMILIES[0],
 )
 def map_at(t: BoxValues, *, iou: float, interpolation: str = "coco101") -> Number:
     """Average precision at an IoU threshold of 0.5, 0.55, ..., 0.95."""
@@ -116,14 +115,11 @@ def map_at(t: BoxValues, *, iou: float, interpolation: str = "coco101") -> Numbe
     return _mean(t.precisions(interpolation)[..., 0, place : place + 1], 2)
 
 
-@measure(
+@average(
     also=("APr", "APc", "APf"),
     says="map over the classes that are rare, common or frequent, as the truth says (LVIS)",
     formula="mean over these classes of AP at IoU 0.50, 0.55, ..., 0.95",
-    range=(0, 1),
-    better=HIGHER,
     source=EXTENSION,
-    family=FAMILIES[0],
 )
 def map_of(t: BoxValues, *, frequency: str) -> Number:
     """Average precision of rare ("r"), common ("c") or frequent ("f") classes."""
@@ -137,44 +133,35 @@ def _total(values: Floats) -> Amount:
     return cast("Amount", total if np.ndim(total) else int(total))
 
 
-@measure(
+@operating_share(
     also=("precision at the operating point",),
     says="of the detections at or above the confidence, the share that hits an object",
     formula="TP / (TP + FP), at IoU 0.5 and the stated confidence",
-    range=(0, 1),
-    better=HIGHER,
     source=RAINIO("object detection"),
     spec=("M-DET-02", "M-DET-03"),
-    family=FAMILIES[2],
 )
 def precision(t: BoxValues) -> Share:
     """Precision."""
     return share(_total(t.true), of=_total(t.true) + _total(t.false), empty="no detection reaches the confidence")
 
 
-@measure(
+@operating_share(
     also=("sensitivity",),
     says="of the objects, the share that is hit by a detection at or above the confidence",
     formula="TP / (TP + FN), at IoU 0.5 and the stated confidence",
-    range=(0, 1),
-    better=HIGHER,
     source=RAINIO("object detection"),
     spec="M-DET-03",
-    family=FAMILIES[2],
 )
 def recall(t: BoxValues) -> Share:
     """Recall."""
     return share(_total(t.true), of=_total(t.objects), empty=NO_OBJECTS.format(""))
 
 
-@measure(
+@operating_share(
     also=("F1 at the operating point",),
     says="harmonic mean of precision and recall at the confidence",
     formula="2 * TP / (2 * TP + FP + FN)",
-    range=(0, 1),
-    better=HIGHER,
     source=RAINIO("object detection"),
-    family=FAMILIES[2],
 )
 def f1(t: BoxValues) -> Share:
     """F1 score."""
@@ -182,40 +169,31 @@ def f1(t: BoxValues) -> Share:
     return share(2 * _total(t.true), of=over, empty="there are neither objects nor detections")
 
 
-@measure(
+@operating_error(
     says="of the objects, the share that no detection at or above the confidence hits",
     formula="FN / (TP + FN)",
     range=(0, 1),
-    better=LOWER,
-    source=EXTENSION,
-    family=FAMILIES[2],
 )
 def miss_rate(t: BoxValues) -> Share:
     """Miss rate."""
     return share(_total(t.objects) - _total(t.true), of=_total(t.objects), empty=NO_OBJECTS.format(""))
 
 
-@measure(
+@operating_error(
     also=("FPPI",),
     says="false alarms an image at or above the confidence",
     formula="FP / images",
     range=(0, float("inf")),
-    better=LOWER,
-    source=EXTENSION,
-    family=FAMILIES[2],
 )
 def false_positives_per_image(t: BoxValues) -> Number:
     """False alarms an image."""
     return number(_total(t.false), over=_scalar(t.images), empty="there are no images")
 
 
-@measure(
+@operating_error(
     says="how far the boxes of hits are from their objects, as 1 - IoU",
     formula="mean over hits of 1 - IoU, at IoU 0.5 and the stated confidence",
     range=(0, 1),
-    better=LOWER,
-    source=EXTENSION,
-    family=FAMILIES[2],
 )
 def localisation_error(t: BoxValues) -> Number:
     """Mean of 1 - IoU over hits."""
@@ -224,23 +202,15 @@ def localisation_error(t: BoxValues) -> Number:
     return number(hits - _scalar(overlap), over=hits, empty="there are no hits")
 
 
-@measure(
+@operating_share(
     also=("FROC score", "CPM"),
     says="sensitivity averaged over 1/8, 1/4, 1/2, 1, 2, 4 and 8 false alarms an image, all classes together",
     formula="mean over r of TP(r) / objects, where r false alarms an image are allowed",
-    range=(0, 1),
-    better=HIGHER,
     source=EXTENSION,
-    family=FAMILIES[2],
 )
 def froc(t: BoxValues) -> Number:
     """Score of the free-response curve."""
-    value = t.sensitivity()
-    known = ~np.isnan(value)
-    top, over = np.where(known, value, 0.0), known.astype(float)
-    if not np.ndim(value):
-        top, over = float(top), float(over)  # type: ignore[assignment]
-    return number(cast("Amount", top), over=cast("Amount", over), empty=NO_OBJECTS.format(""))
+    return _defined(t.sensitivity())
 
 
 def _scalar(values: Floats) -> Amount:

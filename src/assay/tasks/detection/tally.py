@@ -6,17 +6,17 @@ All measures, classes, groups and intervals come from it; boxes are not kept. Im
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.core.registry import Declared, Registry
 from assay.core.text import counted, listed, quoted
 from assay.tally.base import (
     VERSION,
@@ -75,7 +75,6 @@ class Rules:
 class Boxes(Digested):
     """Detections sorted by class and falling score, and the number of objects by image and class."""
 
-    MEASURES: ClassVar[Registry[Declared]] = Registry("measure", {})
     rules: Rules
     images: tuple[Label, ...]
     classes: tuple[Label, ...]
@@ -158,38 +157,26 @@ class Boxes(Digested):
         return counts
 
     @cached_property
-    def cache(self) -> dict[str, Any]:
-        """Values that several measures share, by name."""
+    def precisions(self) -> dict[str, Floats]:
+        """Average precisions by rule, kept because several measures read them."""
         return {}
-
-    def keep(self, name: str, compute: Callable[[], Any]) -> Any:  # noqa: ANN401
-        """A shared value, computed when first asked for."""
-        if name not in self.cache:
-            self.cache[name] = compute()
-        return self.cache[name]
-
-    def select_classes(self, labels: Whole) -> Boxes:
-        """The tally of some classes."""
-        new = np.full(len(self.classes), -1)
-        new[labels] = np.arange(len(labels))
-        rows = new[self.objects[:, 1]] >= 0
-        objects = self.objects[rows].copy()
-        objects[:, 1] = new[objects[:, 1]]
-        classes = tuple(self.classes[label] for label in labels)
-        frequency = self.frequency and tuple(self.frequency[label] for label in labels)
-        sizes = self.sizes[labels]
-        return self._select(new[self.label] >= 0, classes=classes, sizes=sizes, objects=objects, frequency=frequency)
 
     def select_images(self, images: Whole) -> Boxes:
         """The tally of some images, such as those of a group."""
         new = np.full(len(self.images), -1)
         new[images] = np.arange(len(images))
         kept = new[self.image] >= 0
+        special = kept[self.detection]
+        columns = {name: getattr(self, name)[special] for name in SPECIAL}
+        columns["detection"] = (np.cumsum(kept) - 1)[columns["detection"]]
+        columns |= {name: getattr(self, name)[kept] for name in COLUMNS}
+        columns["image"] = new[columns["image"]]
         objects = self.objects[new[self.objects[:, 0]] >= 0].copy()
         objects[:, 0] = new[objects[:, 0]]
         names = tuple(self.images[place] for place in images)
-        part = self._select(
-            kept,
+        return replace(
+            self,
+            **columns,
             images=names,
             sizes=np.bincount(self.label[kept], minlength=len(self.classes)),
             objects=objects,
@@ -197,14 +184,6 @@ class Boxes(Digested):
             units=None if self.units is None else tuple(self.units[place] for place in images),
             pictures=tuple(picture for picture in self.pictures if picture["image"] in set(names)),
         )
-        return replace(part, image=new[part.image])
-
-    def _select(self, kept: NDArray[np.bool_], **changed: object) -> Boxes:
-        special = kept[self.detection]
-        columns = {name: getattr(self, name)[special] for name in SPECIAL}
-        columns["detection"] = (np.cumsum(kept) - 1)[columns["detection"]]
-        columns |= {name: getattr(self, name)[kept] for name in COLUMNS}
-        return replace(self, **columns, **changed)  # type: ignore[arg-type]
 
     def __add__(self, other: Boxes) -> Boxes:
         """All images of both; an image that both hold is an error."""
@@ -215,16 +194,22 @@ class Boxes(Digested):
                 found=f"{self.rules} and {other.rules}",
                 fix="count both with the same profile, max_detections, confidence and unit",
             )
-        if shared := set(self.images) & set(other.images):
+        return self.join((self, other))
+
+    @staticmethod
+    def join(parts: Sequence[Boxes]) -> Boxes:
+        """All images of some parts; an image that two of them hold is an error."""
+        images = Counter(image for part in parts for image in part.images)
+        if shared := {image for image, count in images.items() if count > 1}:
             raise PlanError(
                 "tally-mismatch",
                 f"{counted(len(shared), 'image')} would be counted twice",
                 found=listed(quoted(str(image)) for image in sort_labels(shared)[:5]),
                 fix="merge tallies of different images, or give the images of one site other ids",
             )
-        images = sort_labels({*self.images, *other.images})
-        classes = sort_labels({*self.classes, *other.classes})
-        return join_parts([self, other], images, classes)
+        return join_parts(
+            list(parts), sort_labels(set(images)), sort_labels({c for part in parts for c in part.classes})
+        )
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
@@ -332,6 +317,7 @@ def join_parts(parts: list[Boxes], images: tuple[Label, ...], classes: tuple[Lab
     errors = np.zeros((len(images), len(ERRORS)), dtype=np.int64)
     for part, place in zip(parts, places, strict=True):
         errors[place] = part.errors
+    units, frequency = _join_facts(parts, "images", "units"), _join_facts(parts, "classes", "frequency")
     return Boxes(
         rules=parts[0].rules,
         images=images,
@@ -341,8 +327,8 @@ def join_parts(parts: list[Boxes], images: tuple[Label, ...], classes: tuple[Lab
         **{name: np.concatenate(columns) for name, columns in special.items()},
         objects=_join_objects(parts, places, labels),
         errors=errors,
-        units=_join_units(parts, images),
-        frequency=_join_frequencies(parts, classes),
+        units=tuple(units[image] for image in images) if units else None,
+        frequency=tuple(frequency.get(label, "") for label in classes) if frequency else None,
         pictures=keep_pictures([picture for part in parts for picture in part.pictures]),
     )
 
@@ -362,18 +348,10 @@ def _join_objects(parts: list[Boxes], places: list[Whole], labels: list[Whole]) 
     return joined[np.lexsort((joined[:, 1], joined[:, 0]))]
 
 
-def _join_units(parts: list[Boxes], images: tuple[Label, ...]) -> tuple[Label, ...] | None:
-    units: dict[Label, Label] = {}
-    for part in parts:
-        units |= dict(zip(part.images, part.units or (), strict=False))
-    return tuple(units[image] for image in images) if units else None
-
-
-def _join_frequencies(parts: list[Boxes], classes: tuple[Label, ...]) -> tuple[str, ...] | None:
-    known: dict[Label, str] = {}
-    for part in parts:
-        known |= dict(zip(part.classes, part.frequency or (), strict=False))
-    return tuple(known.get(label, "") for label in classes) if known else None
+def _join_facts(parts: list[Boxes], names: str, facts: str) -> dict[Label, Any]:
+    """What is known of images or classes by name; empty where no part knows it."""
+    pairs = [zip(getattr(part, names), getattr(part, facts) or (), strict=False) for part in parts]
+    return dict(chain.from_iterable(pairs))
 
 
 def keep_pictures(pictures: list[dict[str, object]]) -> tuple[dict[str, object], ...]:
@@ -381,6 +359,3 @@ def keep_pictures(pictures: list[dict[str, object]]) -> tuple[dict[str, object],
     place = {image: code for code, image in enumerate(sort_labels({cast("Label", p["image"]) for p in pictures}))}
     worst = sorted(pictures, key=lambda p: (-cast("int", p["errors"]), place[cast("Label", p["image"])]))
     return tuple(worst[:PICTURES])
-
-
-__all__ = ["Boxes", "Rules", "join_parts", "keep_pictures", "sort_columns"]

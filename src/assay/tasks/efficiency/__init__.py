@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.core.errors import PlanError
@@ -57,7 +58,9 @@ class Efficiency(UnitTask):
 
     def read_models(self, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
         """Measure several targets in turn, or read the recorded times of each."""
-        requests = {model: _place_table(_with_roles(request, own)) for model, own in models.items()}
+        requests = {
+            model: _place_table(replace(request, given={**request.given, **own})) for model, own in models.items()
+        }
         driven = {model: part for model, part in requests.items() if "target" in part.given}
         counted: dict[str, Counted] = {}
         if driven:
@@ -66,19 +69,21 @@ class Efficiency(UnitTask):
             counted |= measure_targets({model: part.given for model, part in driven.items()}, request)
         counted |= {model: _read_table(part) for model, part in requests.items() if model not in driven}
         tallies = {model: cast("Measured", counted[model].tally) for model in models}
-        census = Census(read=0, scored=0)
+        census, files = Census(read=0, scored=0), dict[str, str]()
         for part in counted.values():
             census += part.census  # type: ignore[operator]
+            files |= cast("Mapping[str, str]", part.data.get("files", {}))
         return Counted(
             tally=ModelTallies(models=tallies),
             census=census,
             notes=tuple(f"{model}: {note}" for model in models for note in counted[model].notes),
             data={
-                "from": "recorded latencies" if not driven else "measured here", "columns": {},
+                "from": "recorded latencies" if not driven else "measured here",
+                "columns": {},
                 "pairing": "runs",
-                "files": {name: sha for part in counted.values() for name, sha in _files(part).items()},
+                "files": files,
             },
-        )  # fmt: skip
+        )
 
     def unit_values(self, tally: Any) -> dict[str, dict[str, float | None]]:  # noqa: ANN401
         """The leading measures of every run."""
@@ -124,21 +129,13 @@ class Efficiency(UnitTask):
     check_mergeable = check_alike
 
 
-def _with_roles(request: Request, own: Mapping[str, object]) -> Request:
-    from dataclasses import replace
-
-    return replace(request, given={**request.given, **own})
-
-
 def _place_table(request: Request) -> Request:
     """A target that is a table of latencies in its place."""
     target = request.given.get("target")
     if not is_table(target):
         return request
     given = {role: value for role, value in request.given.items() if role != "target"}
-    return _with_roles(Request(given={}, options=request.options, reading=request.reading, limits=request.limits,
-                               engine=request.engine, progress=request.progress, group=request.group),
-                       {**given, "latencies": target})  # fmt: skip
+    return replace(request, given={**given, "latencies": target}, data=None, unit=None)
 
 
 def _read_table(request: Request) -> Counted:
@@ -172,11 +169,6 @@ def _read_table(request: Request) -> Counted:
     else:
         facts["no_meter"] = "no evidence: no meter (times were recorded elsewhere)"
     return read_recorded(request, facts, power)
-
-
-def _files(counted: Counted) -> Mapping[str, str]:
-    files = counted.data.get("files", {})
-    return files if isinstance(files, Mapping) else {}
 
 
 TASK = Efficiency()

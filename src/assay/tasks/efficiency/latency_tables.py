@@ -17,6 +17,7 @@ from assay.rows.engines.narwhals_frames import narwhals_of
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.file_set import open_files
 from assay.rows.files.formats import Reading
+from assay.rows.limits import Limits
 from assay.tally.batches import Column, open_batches
 from assay.tally.census import Census
 from assay.tally.data.durations import NANOSECONDS, add_runs, count_run, split_runs, to_nanoseconds
@@ -26,20 +27,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.conduct.energy import PowerLog
-    from assay.rows.limits import Limits
 
     Columns = dict[str, NDArray[Any]]
 
-NAMES: Final = {
-    "run": ("run",),
-    "scheduled": ("scheduled", "arrived"),
-    "answered": ("answered",),
-    "latency": ("latency",),
-    "milliseconds": ("milliseconds",),
-    "correct": ("correct",),
-    "joules": ("joules",),
-}
+ROLES: Final = ("run", "scheduled", "answered", "latency", "milliseconds", "correct", "joules")
 """What the columns of a table are called, unless their names are given."""
+ALSO: Final = {"scheduled": "arrived"}
 TIMES: Final = ("latency", "milliseconds", "answered")
 WARM_UP: Final = "warm-up of a run"
 
@@ -47,16 +40,14 @@ WARM_UP: Final = "warm-up of a run"
 def read_recorded(request: Request, facts: Mapping[str, object], power: PowerLog | None) -> Counted:
     """Count a table of requests."""
     table = request.given.get("latencies", request.data)
-    names = {role: str(request.given[role]) for role in NAMES if role in request.given}
-    if not names:
-        names = _find_columns(table, request)
+    names = {role: str(request.given[role]) for role in ROLES if role in request.given}
+    names = names or _find_columns(table, request)
     _check_columns(names)
-    kept = ("answered", "latency", "milliseconds")
     columns = {
         role: Column(
             name if request.data is not None or "latencies" in request.given else request.given[role],
             kind="label" if role == "run" else "number",
-            missing="keep" if role in kept else "error",
+            missing="keep" if role in TIMES else "error",
         )
         for role, name in names.items()
     }
@@ -87,19 +78,12 @@ def _find_columns(table: object, request: Request) -> dict[str, str]:
         present = [str(name) for name in table]
     elif are_paths(table):
         reading = cast("Reading | None", request.reading) or Reading()
-        opened = open_files(cast("Any", table), reading, limits=cast("Limits", request.limits or _limits()))
+        opened = open_files(cast("Any", table), reading, limits=cast("Limits", request.limits or Limits()))
         present = list(opened.columns)
         opened.close()
     else:
         present = list(narwhals_of(table).collect_schema().names())
-    names = {role: next((name for name in known if name in present), None) for role, known in NAMES.items()}
-    return {role: name for role, name in names.items() if name is not None}
-
-
-def _limits() -> Limits:
-    from assay.rows.limits import Limits
-
-    return Limits()
+    return {role: name for role in ROLES for name in (ALSO.get(role), role) if name in present}
 
 
 def _check_columns(names: Mapping[str, str]) -> None:
@@ -122,7 +106,10 @@ def count_requests(
     bound = facts.get("bound")
     bounds = [] if bound is None else [round(float(cast("float", bound)) * NANOSECONDS)]
     tallies, skipped = [], 0
-    idle = None if power is None or "scheduled" not in rows else _idle_power(rows["scheduled"], seconds, power)
+    idle = None
+    if power is not None and "scheduled" in rows:
+        ends = rows["scheduled"] + np.nan_to_num(seconds)
+        idle = power.idle_power(float(rows["scheduled"].min()), float(ends.max()))
     for name, places in split_runs(runs).items():
         order = places[np.argsort(rows["scheduled"][places], kind="stable")] if "scheduled" in rows else places
         kept = order[skip:]
@@ -172,13 +159,6 @@ def _run_amounts(
     if power is not None:
         amounts |= power.amounts(begin, begin + duration)
     return round(duration * NANOSECONDS) or None, amounts
-
-
-def _idle_power(
-    scheduled: NDArray[np.float64], seconds: NDArray[np.float64], power: PowerLog
-) -> tuple[float, float] | None:
-    ends = scheduled + np.nan_to_num(seconds)
-    return power.idle_power(float(scheduled.min()), float(ends.max()))
 
 
 def idle_amounts(watts: tuple[float, float], seconds: float) -> dict[str, float]:

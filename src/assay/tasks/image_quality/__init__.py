@@ -8,16 +8,13 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from assay.core.errors import RowsError
 from assay.core.task import Counted, Example, Option, Request, Role
-from assay.core.text import counted, listed
 from assay.tally.census import Census
-from assay.tally.unit_models import UnitModels
 from assay.tally.unit_table import UnitTable
 from assay.tasks.by_unit import UnitEstimates, UnitTask
-from assay.tasks.image_inputs import ImagePairs, ImageRows, pair_images, raise_faults
+from assay.tasks.image_inputs import ImagePairs, check_unique, count_models, pair_images, raise_faults
 from assay.tasks.image_quality import measures
-from assay.tasks.image_quality.tally import Pixels, compare_batch, settle_rules
+from assay.tasks.image_quality.tally import ImageRows, Pixels, compare_batch, settle_rules
 
 if TYPE_CHECKING:
     from assay.core.blocks import Section
@@ -103,34 +100,21 @@ class ImageQuality(UnitTask):
         """Compare the images of one model."""
         pairs, rows = read_pairs(request)
         groups = {
-            factor: {level: rows.table(Pixels.NAMES, names) for level, names in levels.items()}
+            factor: {level: rows.table(names) for level, names in levels.items()}
             for factor, levels in pairs.levels().items()
         }
-        census = Census(read=len(rows.rows), scored=len(rows.rows))
-        return Counted(
-            tally=rows.table(Pixels.NAMES), census=census, groups=groups, notes=pairs.notes, data=pairs.about
-        )
+        census = Census(read=len(rows.names), scored=len(rows.names))
+        return Counted(tally=rows.table(), census=census, groups=groups, notes=pairs.notes, data=pairs.about)
 
     def read_models(self, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
         """Compare the images of several models with the same references."""
-        tables = {
-            model: read_pairs(replace(request, given={**request.given, **given}))[1].table(Pixels.NAMES)
-            for model, given in models.items()
-        }
-        paired = UnitModels.join(tables)
-        return Counted(tally=paired, census=Census(read=paired.rows, scored=paired.rows))
+        return count_models(request, models, lambda part: read_pairs(part)[1].table())
 
     def check_mergeable(self, first: UnitTable, other: UnitTable) -> None:
         """An image must not be counted twice."""
         super().check_alike(first, other)
-        twice = sorted({*(first.ids or ())} & {*(other.ids or ())})
-        if twice and first.rows == first.units and other.rows == other.units:
-            raise RowsError(
-                "duplicate-id",
-                f"{counted(len(twice), 'image')} counted twice",
-                found=listed(twice, most=5),
-                fix="give every image its own name: image=[...] (--image)",
-            )
+        if first.rows == first.units and other.rows == other.units:
+            check_unique((*(first.ids or ()), *(other.ids or ())), parts=True)
 
     def sections(self, tally: UnitTable, settings: TaskSettings) -> dict[str, object]:  # noqa: ARG002
         """What figures need."""

@@ -8,7 +8,7 @@ both variances, so four filters do instead of five.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats: TypeAlias = NDArray[np.float64]
+    from assay.core.arrays import Floats
+
 
 K1, K2 = 0.01, 0.03
 STRIP: Final = 1 << 17

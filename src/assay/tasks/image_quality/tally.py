@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.core.errors import AssayError, OutOfRange, PlanError, RowsError
+from assay.core.errors import OutOfRange, PlanError, RowsError
 from assay.rows.images.files import load_image
-from assay.tally.unit_table import Sums
-from assay.tasks.image_inputs import ImageRows, describe_fault
+from assay.tally.unit_table import Sums, UnitTable
+from assay.tasks.image_inputs import Fault, add_up, compare_pairs
 from assay.tasks.image_quality.similarity import GAUSSIAN, UNIFORM, fits_scales, measure_scales, sum_similarity
 
 if TYPE_CHECKING:
@@ -59,6 +59,54 @@ class Pixels(Sums):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ImageRows:
+    """One row of sums for each image, as kernels send them."""
+
+    parts: tuple[tuple[tuple[str, ...], tuple[str, ...] | None, NDArray[np.float64]], ...]
+    """Names, units and sums of images, batch by batch."""
+    faults: tuple[Fault, ...] = ()
+
+    def __add__(self, other: ImageRows) -> ImageRows:
+        """Both together."""
+        return ImageRows(parts=(*self.parts, *other.parts), faults=(*self.faults, *other.faults))
+
+    def merged(self) -> ImageRows:
+        """All batches as one."""
+        names = tuple(name for part in self.parts for name in part[0])
+        units = None if self.parts[0][1] is None else tuple(unit for part in self.parts for unit in part[1] or ())
+        return ImageRows(parts=((names, units, np.concatenate([part[2] for part in self.parts])),), faults=self.faults)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The images of merged rows."""
+        return self.parts[0][0]
+
+    def table(self, chosen: Sequence[str] | None = None) -> UnitTable:
+        """The sums by image, or by the unit that was named; of all images or of some."""
+        names, units, sums = self.parts[0]
+        if chosen is not None:
+            wanted = set(chosen)
+            kept = [place for place, name in enumerate(names) if name in wanted]
+            names, sums = tuple(names[place] for place in kept), sums[kept]
+            units = units and tuple(units[place] for place in kept)
+        if units is None:
+            return UnitTable.build(Pixels.NAMES, sums, ids=names)
+        ids, added = add_up(units, sums)
+        return UnitTable.build(Pixels.NAMES, added, rows=len(names), ids=ids)
+
+    def to_json(self) -> dict[str, object]:
+        """As it travels between machines."""
+        parts = [[list(names), units and list(units), sums.tolist()] for names, units, sums in self.parts]
+        return {"parts": parts, "faults": [list(fault) for fault in self.faults]}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> ImageRows:
+        """The inverse of `to_json`."""
+        parts = tuple((tuple(a), b and tuple(b), np.array(c, dtype=np.float64)) for a, b, c in content["parts"])
+        return cls(parts=parts, faults=tuple(tuple(fault) for fault in content["faults"]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PixelRules:
     """How images are compared."""
 
@@ -90,15 +138,14 @@ def settle_rules(options: Mapping[str, Any]) -> PixelRules:
 
 def compare_batch(rules: PixelRules, batch: Mapping[str, NDArray[Any]]) -> ImageRows:
     """The kernel: load and compare the images of a batch, one after the other."""
-    names = [str(name) for name in batch.get("image", batch["truth"])]
-    units = [str(unit) for unit in batch["unit"]] if "unit" in batch else [None] * len(names)
-    rows, faults = [], []
-    for name, unit, truth, predicted in zip(names, units, batch["truth"], batch["predicted"], strict=True):
-        try:
-            rows.append((name, unit, compare_images(*load_pair(truth, predicted, rules))))
-        except AssayError as error:
-            faults.append(describe_fault(name, error))
-    return ImageRows(rows=tuple(rows), faults=tuple(faults))
+
+    def compare(truth: object, predicted: object) -> list[float]:
+        return compare_images(*load_pair(truth, predicted, rules))
+
+    rows, units, faults = compare_pairs(batch, compare)
+    own = None if units is None else tuple(units[name] for name in rows)
+    sums = np.array(list(rows.values()), dtype=np.float64).reshape(-1, len(Pixels.NAMES))
+    return ImageRows(parts=((tuple(rows), own, sums),), faults=tuple(faults))
 
 
 def load_pair(truth: object, predicted: object, rules: PixelRules) -> tuple[Any, Any, float, PixelRules]:

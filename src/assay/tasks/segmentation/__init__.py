@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from assay.core.labels import Label
 from assay.core.task import Counted, Example, Request
 from assay.inference.findings import Finding
-from assay.tally.census import Census
 from assay.tally.unit_models import UnitModels
-from assay.tasks.by_unit import UnitEstimates, UnitTask
+from assay.tasks.by_unit import UnitTask
+from assay.tasks.image_inputs import count_models
 from assay.tasks.segmentation import measures
 from assay.tasks.segmentation.measures.classes import averages_classes
 from assay.tasks.segmentation.roles import OPTIONS, ROLES
@@ -55,11 +55,9 @@ class Segmentation(UnitTask):
     def read_models(self, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
         """Compare the masks of several models with the same truth."""
         from assay.tasks.segmentation.mask_sums import sum_by_unit
-        from assay.tasks.segmentation.readers import read_model_masks
+        from assay.tasks.segmentation.readers import compare_all
 
-        tallies = read_model_masks(request, models)
-        paired = UnitModels.join({model: sum_by_unit(tally) for model, tally in tallies.items()})
-        return Counted(tally=paired, census=Census(read=paired.rows, scored=paired.rows))
+        return count_models(request, models, lambda part: sum_by_unit(compare_all(part)[1]))
 
     def describe(self, tally: MaskTally) -> dict[str, object]:
         """Units and classes."""
@@ -73,7 +71,7 @@ class Segmentation(UnitTask):
 
     def estimates(
         self, tally: MaskTally, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
-    ) -> UnitEstimates:
+    ) -> Estimates:
         """Every measure, of all classes and of each."""
         from assay.tasks.segmentation.intervals import MaskEstimates
 

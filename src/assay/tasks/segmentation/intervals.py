@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -12,22 +12,19 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from assay.core.labels import Label
 from assay.core.text import counted, figure
 from assay.core.values import Undefined, Value
-from assay.inference.estimates import Estimate, Interval, build_estimate
+from assay.inference.estimates import ByClass, Estimate, Interval, build_estimate
 from assay.inference.intervals.bounded_means import hurdle_interval
 from assay.inference.unit_intervals import jackknife_interval
 from assay.measures.declare import Measure
 from assay.tally.unit_table import UnitTable
-from assay.tasks.by_unit import UnitEstimates, UnitTask
+from assay.tasks.by_unit import UnitEstimates
 from assay.tasks.segmentation.mask_sums import PLACE, sum_by_class, sum_by_unit
 from assay.tasks.segmentation.measures.classes import ClassMasks, averages_classes
 from assay.tasks.segmentation.tally import Masks, MaskTally
+from assay.tasks.task_estimates import TaskEstimates
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from assay.core.registry import Registry
-    from assay.tasks.task_settings import TaskSettings
 
 IMAGE_MEANS: Final = {
     "mean_dice": ("dice_sum", "defined"),
@@ -53,20 +50,12 @@ UNIT_MEASURES: Final = (
 
 def mask_interval(measure: Measure, table: UnitTable, level: float, unit: str = "image") -> Interval | str:
     """The interval of a measure: hurdle draws for means of images, otherwise the jackknife of units."""
-    columns = IMAGE_MEANS.get(measure.name)
-    if columns is None:
-        return jackknife_interval(measure, table, Masks, level)
-    values, whole = values_by_unit(table, *columns)
-    if whole:
-        return hurdle_interval(values, level, what=unit, near=NEAR_ONE)
-    return jackknife_interval(measure, table, Masks, level)
-
-
-def values_by_unit(table: UnitTable, total: str, count: str) -> tuple[NDArray[np.float64], bool]:
-    """The mean of each unit that has a value, and whether every one of them has one image."""
-    sums, counts = table.sums[:, PLACE[total]], table.sums[:, PLACE[count]]
-    kept = counts > 0
-    return sums[kept] / counts[kept], bool((counts[kept] == 1).all())
+    if measure.name in IMAGE_MEANS:
+        sums, counts = (table.sums[:, PLACE[name]] for name in IMAGE_MEANS[measure.name])
+        kept = counts > 0
+        if (counts[kept] == 1).all():  # units of one image
+            return hurdle_interval(sums[kept], level, what=unit, near=NEAR_ONE)
+    return jackknife_interval(measure, table, ClassMasks if averages_classes(measure) else Masks, level)
 
 
 def evaluate_units(registry: Registry[Measure], tally: MaskTally) -> dict[str, dict[str, float | None]]:
@@ -82,119 +71,89 @@ def evaluate_units(registry: Registry[Measure], tally: MaskTally) -> dict[str, d
     return values
 
 
-class MaskEstimates(UnitEstimates):
+class MaskEstimates(TaskEstimates):
     """Measures of one tally of masks: of all classes together, or of one class."""
 
-    def __init__(
-        self,
-        task: UnitTask,
-        tally: MaskTally,
-        settings: TaskSettings,
-        slice_: Mapping[str, Label] | None,
-        label: Label | None = None,
-    ) -> None:
-        super().__init__(task, sum_by_unit(tally, label), settings, slice_)
-        self.tally, self.label = tally, label
+    tally: MaskTally
 
     @cached_property
     def measures(self) -> Sequence[Measure]:
-        """The measures asked for, or all; of one class those that speak of one."""
+        """The measures asked for, or all that the rules and classes give a value."""
         if self.settings.measures is not None:
-            chosen = list(self.settings.measures)
-        else:
-            rules, several = self.tally.rules, len(self.tally.labels) > 1
-            families = {"centre lines": rules.centre_line, "instances": rules.instances is not None}
-            families["means over classes"] = several
-            chosen = [
-                measure
-                for measure in self.task.measures
-                if families.get(measure.family, True)
-                and (rules.instances is not None or measure.name != "panoptic_quality_macro")
-            ]
-        return [measure for measure in chosen if self.label is None or not averages_classes(measure)]
+            return list(self.settings.measures)
+        instances = self.tally.rules.instances is not None
+        families = {"centre lines": self.tally.rules.centre_line, "instances": instances}
+        families["means over classes"] = self.lists_classes
+        return [
+            measure
+            for measure in self.task.measures
+            if families.get(measure.family, True) and (instances or measure.name != "panoptic_quality_macro")
+        ]
 
     @property
     def class_measures(self) -> Sequence[Measure]:
         """What is listed of each class."""
-        return (
-            [measure for measure in self.measures if not averages_classes(measure)]
-            if len(self.tally.labels) > 1
-            else []
-        )
+        return [measure for measure in self.measures if self.lists_classes and not averages_classes(measure)]
 
     @cached_property
-    def by_class(self) -> Mapping[Label, MaskEstimates]:
+    def by_class(self) -> Mapping[Label, Mapping[str, Estimate]]:
         """The estimates of each class."""
-        return {
-            label: MaskEstimates(self.task, self.tally, self.settings, self.slice, label) for label in self.tally.labels
-        }
+        return ByClass(self, self.tally.labels)
+
+    @property
+    def lists_classes(self) -> bool:
+        """Whether there are several."""
+        return len(self.tally.labels) > 1
 
     def class_sizes(self) -> dict[str, str]:
         """Images with each class."""
+        tables = {str(label): sum_by_unit(self.tally, label) for label in self.tally.labels}
         return {
-            str(label): counted(int((view.table.sums[:, PLACE["defined"]] > 0).sum()), "image")
-            for label, view in self.by_class.items()
+            label: counted(int((table.sums[:, PLACE["defined"]] > 0).sum()), "image") for label, table in tables.items()
         }
 
-    def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
-        """All classes together, then each class where there are several."""
-        estimates = [self[measure.title] for measure in self.measures]
-        if self.label is None and len(self.tally.labels) > 1:
-            estimates += [estimate for view in self.by_class.values() for estimate in view.listed()]
-        done()
-        return estimates
+    def _class_estimate(self, measure: Measure, label: Label) -> Estimate:
+        return self._estimate(measure, label)
 
-    def _estimate(self, measure: Measure) -> Estimate:
-        macro = averages_classes(measure)
-        table = sum_by_class(self.tally) if macro else self.table
-        value = self._evaluate(measure, self.tally)
-        level = self.settings.wanted.level
+    def _estimate(self, measure: Measure, label: Label | None = None) -> Estimate:
+        value, level = self._evaluate(measure, self.tally, label), self.settings.wanted.level
+        table = sum_by_unit(self.tally, label)
         interval: Interval | str = "the value is undefined"
+        if averages_classes(measure):
+            table = sum_by_class(self.tally)
         if not isinstance(value, Undefined):
-            interval = jackknife_interval(measure, table, ClassMasks, level) if macro else self._interval(measure)
-        more = {"label": self.label, "slice": self.slice, "notes": tuple(self._notes(measure))}
+            unit = "image" if self.tally.unit_of is None else "unit"
+            interval = mask_interval(measure, table, level, unit)
+        more = {"label": label, "slice": self.slice, "notes": tuple(self._notes(measure, label))}
         return build_estimate(measure.title, value, interval, table.units, **more)
 
-    def _interval(self, measure: Measure) -> Interval | str:
-        unit = "image" if self.tally.unit_of is None else "unit"
-        return mask_interval(measure, self.table, self.settings.wanted.level, unit)
-
-    def _evaluate(self, measure: Measure, tally: MaskTally) -> Value:
+    def _evaluate(self, measure: Measure, tally: MaskTally, label: Label | None) -> Value:
         if averages_classes(measure):
             return measure(cast("Any", ClassMasks(sum_by_class(tally).total())))
-        return measure(cast("Any", Masks(sum_by_unit(tally, self.label).total())))
+        return measure(cast("Any", Masks(sum_by_unit(tally, label).total())))
 
-    def _notes(self, measure: Measure) -> Sequence[str]:
+    def _notes(self, measure: Measure, label: Label | None) -> Iterator[str]:
         """How many images have no value, and what the other reading of them gives."""
-        sums = Masks(self.table.total())
-        rules, notes = self.tally.rules, []
+        sums, rules = Masks(sum_by_unit(self.tally, label).total()), self.tally.rules
+
+        def read_as(**changed: str) -> str:
+            other = replace(self.tally, rules=replace(rules, **changed), cache={})  # type: ignore[arg-type]
+            value = self._evaluate(measure, other, label)
+            return "undefined" if isinstance(value, Undefined) else figure(value.value)
+
         if measure.name in ("mean_dice", "mean_iou") and sums.both_empty:
             other = "undefined" if rules.both_empty == "one" else "one"
-            reading = self._evaluate(measure, replace(self.tally, rules=replace(rules, both_empty=other), cache={}))
             how = ("left out", "counted as 1")[:: 1 if other == "one" else -1]
-            notes.append(
+            yield (
                 f"{int(sums.both_empty)} of {int(sums.images)} images hold no object in either mask: {how[0]}; "
-                f"{how[1]}, the mean is {_show(reading)}"
+                f"{how[1]}, the mean is {read_as(both_empty=other)}"
             )
-        if (
-            not averages_classes(measure)
-            and "measured" in measure.formula
-            and sums.missed + sums.spurious
-            and sums.spaced
-        ):
-            readings = {
-                policy: self._evaluate(measure, replace(self.tally, rules=replace(rules, missed=policy), cache={}))
-                for policy in ("skip", "worst")
-            }
-            notes.append(
-                f"{int(sums.missed + sums.spurious)} of {int(sums.images)} images hold a class in one mask only; "
-                f"without them {_show(readings['skip'])}, with the worst value for them {_show(readings['worst'])}"
+        one_sided = sums.missed + sums.spurious
+        if not averages_classes(measure) and "measured" in measure.formula and one_sided and sums.spaced:
+            yield (
+                f"{int(one_sided)} of {int(sums.images)} images hold a class in one mask only; "
+                f"without them {read_as(missed='skip')}, with the worst value for them {read_as(missed='worst')}"
             )
-        return notes
-
-
-def _show(value: Value) -> str:
-    return "undefined" if isinstance(value, Undefined) else figure(value.value)
 
 
 class ModelEstimates(UnitEstimates):

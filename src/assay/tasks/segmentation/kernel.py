@@ -112,7 +112,7 @@ def compare_masks(
         if len(values) > len(names):  # several values mean one class
             codes = places.astype(np.uint16)
             truth, predicted, places = codes[truth], codes[predicted], np.arange(len(names))
-        code_of = dict(zip(names, find_codes(places, len(names)), strict=True))
+        code_of = {names[place]: code for code, place in enumerate(places.tolist())}
         _add_surfaces(rows, truth, predicted, code_of, rules=rules, spacing=spacing)
     matches = {} if rules.instances is None else match_instances(table, values, rules)
     for name, row in rows.items():
@@ -241,14 +241,6 @@ def _classes(values: list[int], rules: Rules) -> tuple[list[Label | None], NDArr
     owners = [class_of(value, rules) for value in values]
     names: list[Label | None] = [None, *dict.fromkeys(owner for owner in owners if owner is not None)]
     return names, np.array([names.index(owner) for owner in owners], dtype=np.intp)
-
-
-def find_codes(places: NDArray[np.intp], size: int) -> list[int]:
-    """For each class the code that stands for it; -1 for one without a code."""
-    codes = [-1] * size
-    for code, place in enumerate(places.tolist()):
-        codes[place] = code
-    return codes
 
 
 def _add_surfaces(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from assay.tasks.segmentation.tally import ANY, MEANS, Masks, MaskTally
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats: TypeAlias = NDArray[np.float64]
+    from assay.core.arrays import Floats
+
 
 PLACE: Final = {name: number for number, name in enumerate(Masks.NAMES)}
 ALIKE: Final = ("dice_sum", "iou_sum", "boundary_sum", "line_sum")

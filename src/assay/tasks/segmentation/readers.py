@@ -4,51 +4,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.core.errors import AssayError
 from assay.core.labels import Label
 from assay.core.task import Counted, Request
 from assay.tally.census import Census
-from assay.tasks.image_inputs import ImagePairs, describe_fault, list_images, pair_images, raise_faults
+from assay.tasks.image_inputs import ImagePairs, Parts, compare_pairs, list_images, pair_images, raise_faults
 from assay.tasks.segmentation.contours import draw_picture
 from assay.tasks.segmentation.kernel import ImageCounts, Rules, compare_masks
 from assay.tasks.segmentation.mask_sums import PLACE, sum_by_image
 from assay.tasks.segmentation.roles import load_mask, load_pair, read_coco, settle_rules
-from assay.tasks.segmentation.tally import PICTURES, MaskTally, merge_tallies
+from assay.tasks.segmentation.tally import PICTURES, MaskTally
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
-class MaskParts:
-    """Partial tallies, merged once all are there."""
+class MaskParts(Parts[MaskTally]):
+    """Partial tallies."""
 
-    parts: tuple[MaskTally, ...]
-
-    def __add__(self, other: MaskParts) -> MaskParts:
-        """Both together."""
-        return MaskParts((*self.parts, *other.parts))
-
-    def to_json(self) -> dict[str, object]:
-        """As it travels between machines."""
-        return merge_tallies(self.parts).to_json()
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, object]) -> MaskParts:
-        """The inverse of `to_json`."""
-        return cls((MaskTally.from_json(content),))
+    KIND = MaskTally
 
 
 def read_masks(request: Request) -> Counted:
     """Read and compare the masks of one model."""
-    pairs, rules = pair_masks(request)
-    tally = count_pairs(pairs, rules, request)
+    pairs, tally = compare_all(request)
     pictures, thumbnails = draw_pictures(tally, pairs, request.given.get("pictures"))
     tally = replace(tally, pictures=tuple(pictures))
     levels = pairs.levels()
@@ -58,44 +42,26 @@ def read_masks(request: Request) -> Counted:
     return Counted(tally=tally, census=census, groups=groups, notes=notes, data=pairs.about, thumbnails=thumbnails)
 
 
-def read_model_masks(request: Request, models: Mapping[str, Mapping[str, object]]) -> dict[str, MaskTally]:
-    """Read and compare the masks of several models."""
-    tallies = {}
-    for model, given in models.items():
-        pairs, rules = pair_masks(replace(request, given={**request.given, **given}))
-        tallies[model] = count_pairs(pairs, rules, request)
-    return tallies
-
-
-def pair_masks(request: Request) -> tuple[ImagePairs, Rules]:
-    """The masks that belong together, and the rules by which to compare them."""
+def compare_all(request: Request) -> tuple[ImagePairs, MaskTally]:
+    """The masks that belong together and their tally; all images that cannot be compared are gathered for one error."""
     rules = settle_rules(request.options)
     if request.data is None:
         truth, predicted, rules = read_coco(request.given.get("truth"), request.given.get("predicted"), rules)
         request = replace(request, given={**request.given, "truth": truth, "predicted": predicted})
-    return pair_images(request, rules.dimensions, channels=rules.one_hot is not None), rules
-
-
-def count_pairs(pairs: ImagePairs, rules: Rules, request: Request) -> MaskTally:
-    """Compare all pairs; all images that cannot be compared are gathered before the error."""
-    tally = merge_tallies(pairs.run(partial(compare_batch, rules), MaskParts, request.progress).parts)
+    pairs = pair_images(request, rules.dimensions, channels=rules.one_hot is not None)
+    tally = pairs.run(partial(compare_batch, rules), MaskParts, request.progress).join()
     raise_faults(tally.faults, tally.rows + len(tally.faults))
-    return tally
+    return pairs, tally
 
 
 def compare_batch(rules: Rules, batch: Mapping[str, NDArray[Any]]) -> MaskParts:
     """The kernel: load and compare the images of a batch, one after the other."""
-    names = [str(name) for name in batch.get("image", batch["truth"])]
-    counts: dict[str, ImageCounts] = {}
-    faults = []
-    for name, truth, predicted in zip(names, batch["truth"], batch["predicted"], strict=True):
-        try:
-            first, second, spacing = load_pair(truth, predicted, rules)
-            counts[name] = compare_masks(first, second, rules, spacing)
-        except AssayError as error:
-            faults.append(describe_fault(name, error))
-    units = dict(zip(names, map(str, batch["unit"]), strict=True)) if "unit" in batch else None
-    return MaskParts((MaskTally.build(rules, counts, units, faults),))
+
+    def compare(truth: object, predicted: object) -> ImageCounts:
+        first, second, spacing = load_pair(truth, predicted, rules)
+        return compare_masks(first, second, rules, spacing)
+
+    return MaskParts((MaskTally.build(rules, *compare_pairs(batch, compare)),))
 
 
 def draw_pictures(

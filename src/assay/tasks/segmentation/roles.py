@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +15,7 @@ from assay.core.errors import OutOfRange, PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.task import Option, Role
 from assay.core.text import visible
-from assay.rows.images.files import LoadedImage, load_image, same_grid, suffix_of
+from assay.rows.images.files import LoadedImage, load_image, load_json, same_grid, suffix_of
 from assay.tasks.image_inputs import ImageList
 from assay.tasks.segmentation.kernel import Rules
 from assay.tasks.segmentation.rle import decode_mask
@@ -90,14 +89,6 @@ def settle_rules(options: Mapping[str, Any]) -> Rules:
             found=str(tolerance),
             fix="state it in the unit of the spacing",
         )
-    for name, known in (("missed", ("propagate", "skip", "worst")), ("both_empty", ("undefined", "one"))):
-        if options.get(name, known[0]) not in known:
-            raise PlanError(
-                "option-unknown",
-                f"{name}={visible(repr(options[name]))} is not a choice",
-                known=", ".join(known),
-                fix="choose one of them",
-            )
     return Rules(
         labels=settle_labels(options.get("labels")),
         background=int(options.get("background") or 0),
@@ -232,7 +223,7 @@ def read_coco(truth: object, predicted: object, rules: Rules) -> tuple[object, o
     """COCO files as lists of images with their objects; other input as it is."""
     if not (isinstance(truth, (str, Path)) and suffix_of(truth) == ".json"):
         return truth, predicted, rules
-    content, answers = _load_json(truth), _load_json(cast("str", predicted))
+    content, answers = load_json(truth), load_json(cast("str", predicted))
     detections = answers if isinstance(answers, list) else answers["annotations"]
     if rules.labels is None:
         named = {int(category["id"]): str(category["name"]) for category in content.get("categories", ())}
@@ -263,15 +254,3 @@ def paint_objects(objects: Sequence[tuple[int, object]], size: tuple[int, int], 
         value = category if rules.instances is None else number + category * rules.instances
         mask[decode_mask(segmentation, size)] = value
     return mask
-
-
-def _load_json(path: str | Path) -> Any:  # noqa: ANN401  whatever the file holds
-    try:
-        return json.loads(Path(path).read_bytes())
-    except (OSError, ValueError) as error:
-        raise RowsError(
-            "file-unreadable",
-            f"{visible(Path(path).name)} is not a COCO file",
-            found=visible(str(error)),
-            fix="give a JSON file with images and annotations",
-        ) from error

@@ -14,8 +14,9 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats
+
     Mask: TypeAlias = NDArray[np.bool_]
-    Floats: TypeAlias = NDArray[np.float64]
 
 STEPS: Final = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
 """Upper ends of the histogram of distances, in the unit of the spacing; the last bin has none."""

@@ -3,28 +3,25 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RecordError, RowsError
+from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label
-from assay.core.text import counted, listed
 from assay.tally.base import VERSION, Digested, digest
 from assay.tally.unit_table import Sums, UnitTable
-from assay.tasks.image_inputs import Fault
+from assay.tasks.image_inputs import Fault, check_unique
 from assay.tasks.segmentation.kernel import COLUMNS, ImageCounts, Rules
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats, Whole
     from assay.core.values import Amount
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Places: TypeAlias = NDArray[np.int64]
 
 Confusion: TypeAlias = Mapping[tuple[Label | None, Label | None], int]
 """Voxels by class of truth and prediction; None is the background."""
@@ -97,8 +94,6 @@ MEANS: Mapping[str, tuple[str, ...]] = {
 """Values of an image, by the column that says whether it has them."""
 ANY = ("missed", "spurious", "blocked")
 """Columns that say of an image whether any of its classes is so."""
-BY_IMAGE = ("images", "pixels", "equal", "spaced", "lined", "both_empty")
-"""Columns that do not add up over classes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -114,8 +109,8 @@ class MaskTally(Digested):
     facts: Floats
     """Pixels, equal pixels and diagonal of each image."""
     labels: tuple[Label, ...]
-    image_of_row: Places
-    label_of_row: Places
+    image_of_row: Whole
+    label_of_row: Whole
     counts: Floats
     """Rows by `COLUMNS`."""
     confusion: Confusion
@@ -172,7 +167,38 @@ class MaskTally(Digested):
 
     def __add__(self, other: MaskTally) -> MaskTally:
         """The images of both; an image that both hold is refused."""
-        return merge_tallies((self, other))
+        return self.join((self, other))
+
+    @staticmethod
+    def join(parts: Sequence[MaskTally]) -> MaskTally:
+        """The images of all parts; an image that two parts hold is refused."""
+        for part in parts[1:]:
+            check_same_rules(parts[0], part)
+        names = [name for part in parts for name in part.images]
+        order = np.argsort(np.array(names, dtype=object), kind="stable")
+        images = tuple(names[place] for place in order)
+        check_unique(images, parts=True)
+        rank = np.empty(len(names), dtype=np.int64)
+        rank[order] = np.arange(len(names))
+        labels = sort_labels({label for part in parts for label in part.labels})
+        starts = np.cumsum([0, *(len(part.images) for part in parts[:-1])])
+        rows = zip(parts, starts, strict=True)
+        image_of_row = rank[np.concatenate([part.image_of_row + start for part, start in rows])]
+        label_of_row = np.concatenate([_find_places(part, labels)[part.label_of_row] for part in parts])
+        by_row = np.lexsort((label_of_row, image_of_row))
+        return MaskTally(
+            rules=parts[0].rules,
+            images=images,
+            unit_of=_merge_units(parts, order),
+            facts=np.concatenate([part.facts for part in parts])[order],
+            labels=labels,
+            image_of_row=image_of_row[by_row],
+            label_of_row=label_of_row[by_row],
+            counts=np.concatenate([part.counts for part in parts])[by_row],
+            confusion=_add_confusions(part.confusion for part in parts),
+            pictures=choose_pictures([picture for part in parts for picture in part.pictures]),
+            faults=tuple(fault for part in parts for fault in part.faults),
+        )
 
     def select(self, images: Sequence[str]) -> MaskTally:
         """Some of the images, such as those of a group; without the confusion of labels, which is of all."""
@@ -244,54 +270,10 @@ class MaskTally(Digested):
         )
 
 
-def merge_tallies(parts: Sequence[MaskTally]) -> MaskTally:
-    """The images of all parts; an image that two parts hold is refused."""
-    if len(parts) == 1:
-        return parts[0]
-    for part in parts[1:]:
-        check_same_rules(parts[0], part)
-    names = [name for part in parts for name in part.images]
-    order = np.argsort(np.array(names, dtype=object), kind="stable")
-    images = tuple(names[place] for place in order)
-    _check_unique(images)
-    rank = np.empty(len(names), dtype=np.int64)
-    rank[order] = np.arange(len(names))
-    labels = sort_labels({label for part in parts for label in part.labels})
-    starts = np.cumsum([0, *(len(part.images) for part in parts[:-1])])
-    rows = zip(parts, starts, strict=True)
-    image_of_row = rank[np.concatenate([part.image_of_row + start for part, start in rows])]
-    label_of_row = np.concatenate([_find_places(part, labels)[part.label_of_row] for part in parts])
-    by_row = np.lexsort((label_of_row, image_of_row))
-    return MaskTally(
-        rules=parts[0].rules,
-        images=images,
-        unit_of=_merge_units(parts, order),
-        facts=np.concatenate([part.facts for part in parts])[order],
-        labels=labels,
-        image_of_row=image_of_row[by_row],
-        label_of_row=label_of_row[by_row],
-        counts=np.concatenate([part.counts for part in parts])[by_row],
-        confusion=_add_confusions(part.confusion for part in parts),
-        pictures=choose_pictures([picture for part in parts for picture in part.pictures]),
-        faults=tuple(fault for part in parts for fault in part.faults),
-    )
-
-
 def _merge_units(parts: Sequence[MaskTally], order: NDArray[np.intp]) -> tuple[str, ...] | None:
     """The units of all images in a new order; None where images are the units."""
     units = [unit for part in parts for unit in part.unit_of or ()]
     return None if parts[0].unit_of is None else tuple(units[place] for place in order)
-
-
-def _check_unique(images: Sequence[str]) -> None:
-    twice = sorted({a for a, b in itertools.pairwise(images) if a == b})
-    if twice:
-        raise RowsError(
-            "duplicate-id",
-            f"{counted(len(twice), 'image')} counted twice",
-            found=listed(twice),
-            fix="give every image its own name: image=[...] (--image), or leave one of the two out",
-        )
 
 
 def _add_confusions(parts: Iterable[Confusion]) -> Confusion:
@@ -335,7 +317,7 @@ def choose_pictures(pictures: Sequence[Mapping[str, object]]) -> tuple[Mapping[s
     return ordered[0], ordered[len(ordered) // 2], ordered[-1]
 
 
-def _find_places(part: MaskTally, labels: Sequence[Label]) -> Places:
+def _find_places(part: MaskTally, labels: Sequence[Label]) -> Whole:
     return np.array([labels.index(label) for label in part.labels], dtype=np.int64)
 
 

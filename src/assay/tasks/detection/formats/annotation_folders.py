@@ -13,7 +13,8 @@ import numpy as np
 from assay.core.errors import RowsError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, visible
-from assay.tasks.detection.formats.raw_boxes import Catalogue, RawBoxes
+from assay.tasks.detection.formats.raw_boxes import Catalogue
+from assay.tasks.detection.kernel.boxes import UNKNOWN, BoxTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,7 @@ FIELDS: Final = {"truth": 5, "predicted": 6}
 
 def read_folder(
     folder: Path, role: str, size: tuple[float, float] | None
-) -> tuple[RawBoxes, Catalogue, dict[str, str]]:
+) -> tuple[BoxTable, Catalogue, dict[str, str]]:
     """Boxes of a folder of annotations."""
     papers = sorted(path for path in folder.iterdir() if path.suffix.lower() in (".txt", ".xml"))
     papers = [path for path in papers if path.name != "classes.txt"]
@@ -47,7 +48,7 @@ def read_folder(
 
 def _read_yolo(
     folder: Path, papers: Sequence[Path], role: str, size: tuple[float, float] | None
-) -> tuple[RawBoxes, Catalogue]:
+) -> tuple[BoxTable, Catalogue]:
     """Text files with a line a box: class, and centre, width and height as parts of the image."""
     rows: list[list[float]] = []
     images: list[Label] = []
@@ -66,12 +67,12 @@ def _read_yolo(
     notes = (
         () if size is not None else ("the sizes of the images are unknown, so areas are not told apart (image_size)",)
     )
-    raw = RawBoxes(
+    raw = BoxTable(
         image=np.array(images, dtype=object),
         label=values[:, 0].astype(np.int64),
         box=box,
-        score=values[:, 5] if role == "predicted" else None,
-        area=np.full(len(box), np.inf) if size is None else None,
+        score=values[:, 5] if role == "predicted" else UNKNOWN,
+        area=np.full(len(box), np.inf) if size is None else UNKNOWN,
         where=folder.name,
     )
     return raw, Catalogue(
@@ -102,7 +103,7 @@ def _read_line(line: str, name: str, number: int, role: str) -> list[float]:
 
 def _read_voc(
     folder: Path, papers: Sequence[Path], role: str, size: tuple[float, float] | None
-) -> tuple[RawBoxes, Catalogue]:
+) -> tuple[BoxTable, Catalogue]:
     """XML files with whole pixels counted from 1, both ends included; difficult objects do not count."""
     images: list[Label] = []
     labels: list[Label] = []
@@ -126,7 +127,7 @@ def _read_voc(
             ) from error  # fmt: skip
         if width and height:
             sizes[path.stem] = size or (width, height)
-    raw = RawBoxes(
+    raw = BoxTable(
         image=np.array(images, dtype=object),
         label=np.array(labels, dtype=object),
         box=np.array(boxes, dtype=np.float64).reshape(-1, 4),

@@ -12,7 +12,8 @@ import numpy as np
 from assay.core.errors import MissingColumn, RowsError
 from assay.core.labels import Label
 from assay.core.text import listed
-from assay.tasks.detection.formats.raw_boxes import Catalogue, RawBoxes, to_xywh
+from assay.tasks.detection.formats.raw_boxes import Catalogue, to_ids, to_xywh
+from assay.tasks.detection.kernel.boxes import BoxTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,41 +43,44 @@ NAMES: Final = {
     "ignore": ("ignore", "difficult"),
 }
 """Columns of a table, by what they hold."""
+MORE: Final = ("score", "area", "crowd", "ignore")
+"""Columns of numbers that a table may have beside the corners of its boxes."""
 NUMBERS: Final = [
-    *(name for kind in ("score", "area", "crowd", "ignore") for name in NAMES[kind]),
+    *(name for kind in MORE for name in NAMES[kind]),
     *(name for name, ours in OPENIMAGES.items() if ours not in ("image", "label")),
 ]
 
 
-def read_table(given: object, request: Request, role: str) -> tuple[RawBoxes, Catalogue, dict[str, str]]:
+def read_table(given: object, request: Request, role: str) -> tuple[BoxTable, Catalogue, dict[str, str]]:
     """Boxes of a table; the truth may carry further columns that describe images."""
-    files: dict[str, str] = {}
-    columns: Mapping[str, Any]
-    if isinstance(given, (str, Path)):
-        columns, files = _read_file(given, request)
-    elif isinstance(given, Mapping):
-        columns = given
-    elif isinstance(given, Sequence):
-        columns = _join_images(given)
-    else:
-        columns = _read_frame(given)
+    columns, files = _read_columns(given, request)
     form = str(request.options.get("box_format", "xywh"))
     if "ImageID" in columns:
-        columns, form = {OPENIMAGES.get(name, name): column for name, column in columns.items()}, "xyxy"
-    images = columns.get("images") if isinstance(given, Sequence) and not isinstance(given, str) else None
+        columns, form = _rename_openimages(columns), "xyxy"
+    images = columns.get("images") if isinstance(given, (list, tuple)) else None
     raw, names = _to_boxes(columns, form, role)
     fields = _image_fields(columns, raw, names)
     return raw, Catalogue(images=None if images is None else tuple(images), fields=fields), files
+
+
+def _read_columns(given: object, request: Request) -> tuple[Mapping[str, Any], dict[str, str]]:
+    """The columns of a table, and the digests of its files."""
+    if isinstance(given, (str, Path)):
+        return _read_file(given, request)
+    if isinstance(given, Mapping):
+        return given, {}
+    return _join_images(given) if isinstance(given, Sequence) else _read_frame(given), {}
+
+
+def _rename_openimages(columns: Mapping[str, Any]) -> dict[str, Any]:
+    return {OPENIMAGES.get(name, name): column for name, column in columns.items()}
 
 
 def read_searched(given: object, request: Request) -> dict[Label, list[Label]]:
     """Classes that were looked for, by image: from a mapping, or a table of image and label."""
     if isinstance(given, Mapping) and not {"image", "ImageID"} & given.keys():
         return {image: list(labels) for image, labels in given.items()}
-    columns: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
-    if not columns:
-        columns = _read_file(given, request)[0] if isinstance(given, (str, Path)) else _read_frame(given)
-    columns = {OPENIMAGES.get(name, name): column for name, column in columns.items()}
+    columns = _rename_openimages(_read_columns(given, request)[0])
     if lacking := {"image", "label"} - columns.keys():
         raise MissingColumn(
             "missing-column",
@@ -86,7 +90,7 @@ def read_searched(given: object, request: Request) -> dict[Label, list[Label]]:
             fix="give the columns image and label (or ImageID and LabelName), a row for each pair",
         )
     by_image: dict[Label, list[Label]] = {}
-    pairs = (_ids(columns[name], name, "searched").tolist() for name in ("image", "label"))
+    pairs = (to_ids(columns[name], name, "searched").tolist() for name in ("image", "label"))
     for image, label in zip(*pairs, strict=True):
         by_image.setdefault(image, []).append(label)
     return by_image
@@ -137,7 +141,7 @@ def _join_images(given: Sequence[Any]) -> dict[str, Any]:
         boxes = np.asarray(image[name], dtype=np.float64).reshape(-1, 4)
         parts["image"].append(np.full(len(boxes), place))
         parts.setdefault("box", []).append(boxes)
-        for kind in ("label", "score", "area", "crowd", "ignore"):
+        for kind in ("label", *MORE):
             if (column := _find(image, kind)) is not None:
                 parts.setdefault(kind, []).append(np.asarray(image[column]))
     columns: dict[str, Any] = {name: np.concatenate(values) for name, values in parts.items() if values}
@@ -148,7 +152,7 @@ def _find(columns: Mapping[str, Any], kind: str) -> str | None:
     return next((name for name in NAMES[kind] if name in columns), None)
 
 
-def _to_boxes(columns: Mapping[str, Any], form: str, role: str) -> tuple[RawBoxes, set[str]]:
+def _to_boxes(columns: Mapping[str, Any], form: str, role: str) -> tuple[BoxTable, set[str]]:
     """Columns as boxes, and the names of the columns that were used."""
     column_names = {kind: name for kind in NAMES if (name := _find(columns, kind)) is not None}
     corners = CORNERS[form]
@@ -170,29 +174,16 @@ def _to_boxes(columns: Mapping[str, Any], form: str, role: str) -> tuple[RawBoxe
         box = np.asarray(columns[column_names["box"]], dtype=np.float64).reshape(-1, len(corners))
     else:
         box = np.column_stack([_numbers(columns[corner], corner, role) for corner in corners])
-    numbers = {
-        kind: _numbers(columns[column_names[kind]], kind, role) for kind in ("score", "area") if kind in column_names
+    given: dict[str, Any] = {
+        kind: _numbers(columns[column_names[kind]], kind, role) for kind in MORE if kind in column_names
     }
-    flags = {
-        kind: _numbers(columns[column_names[kind]], kind, role) != 0
-        for kind in ("crowd", "ignore")
-        if kind in column_names
-    }
-    raw = RawBoxes(
-        image=_ids(columns[column_names["image"]], column_names["image"], role),
-        label=_ids(columns[column_names["label"]], column_names["label"], role),
-        box=to_xywh(box, form, role),
-        where=role,
-        score=numbers.get("score"),
-        area=numbers.get("area"),
-        crowd=flags.get("crowd"),
-        ignore=flags.get("ignore"),
-    )
-    sizes = {len(raw.image), len(raw.label), len(raw.box), *(len(column) for column in (numbers | flags).values())}
-    if len(sizes) > 1:
+    given |= {kind: given[kind] != 0 for kind in ("crowd", "ignore") if kind in given}
+    ids = {kind: to_ids(columns[column_names[kind]], column_names[kind], role) for kind in ("image", "label")}
+    if len({len(column) for column in (box, *ids.values(), *given.values())}) > 1:
         raise RowsError(
             "rows-unmatched", "the columns have different numbers of rows", where=role, fix="give one row a box"
         )
+    raw = BoxTable(box=to_xywh(box, form, role), where=role, **ids, **given)
     return raw, {*column_names.values(), *corners}
 
 
@@ -204,28 +195,7 @@ def _numbers(values: Any, name: str, role: str) -> NDArray[np.float64]:  # noqa:
     return to_numbers(np.asarray(values), f"{name} of {role}")
 
 
-def _ids(values: Any, name: str, role: str) -> NDArray[Any]:  # noqa: ANN401
-    """Labels of images or classes: whole numbers or text."""
-    if isinstance(values, np.ma.MaskedArray) and values.mask.any():
-        missing = np.flatnonzero(values.mask)
-    else:
-        array = np.asarray(values)
-        if array.dtype.kind in "iu":
-            return array.astype(np.int64)
-        if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.floor(array)).all():
-            return array.astype(np.int64)
-        objects = array.astype(object)
-        missing = np.flatnonzero([value is None or value != value for value in objects.tolist()])  # noqa: PLR0124  NaN
-        if not len(missing):
-            return objects
-    from assay.tasks.detection.formats.raw_boxes import name_rows
-
-    raise RowsError(
-        "missing-label", f"{name} is missing", where=role, found=name_rows(missing.tolist()), fix="give every box one"
-    )
-
-
-def _image_fields(columns: Mapping[str, Any], raw: RawBoxes, used: set[str]) -> dict[str, dict[Label, Any]]:
+def _image_fields(columns: Mapping[str, Any], raw: BoxTable, used: set[str]) -> dict[str, dict[Label, Any]]:
     """Columns that hold one value for each image; those that vary inside an image describe boxes, and are left out."""
     fields: dict[str, dict[Label, Any]] = {}
     images = raw.image.tolist()

@@ -7,21 +7,20 @@ such as one with ids that are texts, is read by Python.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from assay.core.errors import MissingColumn, PlanError, RowsError, UnknownLabel
+from assay.core.errors import MissingColumn, PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.parallel import together
-from assay.core.text import counted, listed, quoted, visible
-from assay.tasks.detection.formats.raw_boxes import TURNED, Catalogue, RawBoxes, name_rows, refuse_feature, to_xywh
-from assay.tasks.detection.kernel.boxes import stack_columns
+from assay.core.text import counted, listed, quoted
+from assay.rows.images.files import load_json
+from assay.tasks.detection.formats.raw_boxes import TURNED, Catalogue, name_rows, to_ids, to_xywh
+from assay.tasks.detection.kernel.boxes import UNKNOWN, BoxTable, stack_columns
 from assay.tasks.detection.kernel.masks import mask_areas, mask_boxes, read_masks
 
 if TYPE_CHECKING:
@@ -42,25 +41,18 @@ SIGMAS: Final = (
 """Spread of the 17 keypoints of a person in COCO."""
 
 
-def load_json(path: Path) -> Any:  # noqa: ANN401  any JSON
-    """The content of a file; NaN is read as it is, to be refused with its place."""
-    text = path.read_bytes()
-    with suppress(ImportError, ValueError):
-        import orjson
-
-        return orjson.loads(text)
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RowsError(
-            "file-unreadable", "the file is not JSON", where=path.name, found=visible(str(error)), fix="write it again"
-        ) from error
-
-
 def read_instances(
-    content: Mapping[str, Any], where: str, shape: str = "boxes", spreads: Sequence[float] = ()
-) -> tuple[RawBoxes, Catalogue]:
+    content: object, where: str, shape: str = "boxes", spreads: Sequence[float] = ()
+) -> tuple[BoxTable, Catalogue]:
     """The truth of an instances file; `spreads` are the sigmas of keypoints."""
+    if not isinstance(content, Mapping):
+        raise RowsError(
+            "file-unreadable",
+            "this is not a COCO instances file",
+            where=where,
+            found=f"a {type(content).__name__}",
+            fix="give the file with images, annotations and categories; a list of results goes to predicted",
+        )
     for part in ("images", "annotations", "categories"):
         if not isinstance(content.get(part), list):
             raise MissingColumn(
@@ -101,7 +93,7 @@ def _read_objects(
     where: str,
     shape: str,
     spreads: Sequence[float],
-) -> RawBoxes:
+) -> BoxTable:
     """The objects of an instances file."""
     areas = _take(annotations, "area", math.nan)
     ignore = np.array(_take(annotations, "ignore", 0), dtype=bool)
@@ -111,9 +103,9 @@ def _read_objects(
         marked = (points[..., 2] > 0).sum(axis=1).tolist()
         ignore |= [not row.get("num_keypoints", n) for row, n in zip(annotations, marked, strict=True)]
     groups = [row.get("iscrowd", 0) or row.get("is_group_of", 0) for row in annotations]
-    return RawBoxes(
-        image=_labels(_take(annotations, "image_id", None, where)),
-        label=_labels(_take(annotations, "category_id", None, where)),
+    return BoxTable(
+        image=to_ids(_take(annotations, "image_id", None, where), "image_id", where),
+        label=to_ids(_take(annotations, "category_id", None, where), "category_id", where),
         box=_corners(_take(annotations, "bbox", None, where), where),
         area=np.array(areas, dtype=np.float64),
         crowd=np.array(groups, dtype=bool),
@@ -170,7 +162,12 @@ def _take(rows: Sequence[Mapping[str, Any]], name: str, default: object, where: 
     except (KeyError, TypeError):
         lacking = [place for place, row in enumerate(rows) if not isinstance(row, Mapping) or name not in row]
         if name == "bbox" and any("segmentation" in rows[place] for place in lacking[:1]):
-            refuse_feature("masks without boxes", where, 'give boxes, or state shape="masks" (--shape masks)')
+            raise PlanError(
+                "refused-format",
+                "masks without boxes are not assessed",
+                where=where,
+                fix='give boxes, or state shape="masks" (--shape masks)',
+            ) from None
         raise MissingColumn(
             "missing-column",
             f"{counted(len(lacking), 'row')} without {quoted(name)}",
@@ -178,23 +175,6 @@ def _take(rows: Sequence[Mapping[str, Any]], name: str, default: object, where: 
             found=name_rows(lacking),
             fix=f"give every row its {name}",
         ) from None
-
-
-def _labels(values: list[Any]) -> np.ndarray:
-    """Ids as a column: whole numbers, or objects."""
-    if set(map(type, values)) <= {int}:
-        return np.array(values, dtype=np.int64)
-    wrong = [place for place, value in enumerate(values) if isinstance(value, (float, list, dict)) or value is None]
-    if wrong:
-        raise UnknownLabel(
-            "label-precision",
-            "ids must be whole numbers or text",
-            found=f"{visible(repr(values[wrong[0]]))} in {name_rows(wrong)}",
-            fix="write ids as whole numbers or text",
-        )
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return column
 
 
 def _corners(values: list[Any], where: str) -> Floats:
@@ -217,19 +197,24 @@ def _corners(values: list[Any], where: str) -> Floats:
     )
 
 
-def read_results(path: Path, limits: Limits | None = None, shape: str = "boxes") -> RawBoxes:
+def read_results(path: Path, limits: Limits | None = None, shape: str = "boxes") -> BoxTable:
     """The detections of a results file."""
     if shape != "boxes":
         return results_from_list(load_json(path), path.name, shape)
     readers: list[Callable[[], Any]] = [lambda: _read_by_engine(path, limits), lambda: count_marks(path)]
     both = together(lambda read: read(), readers, large=path.stat().st_size > CHUNK)
-    raw, marks = cast("tuple[RawBoxes | None, int]", both)
+    raw, marks = cast("tuple[BoxTable | None, int]", both)
     if raw is None or marks != MARKS * len(raw.image):  # the engine would make numbers of texts
         return results_from_list(load_json(path), path.name)
     return raw
 
 
-def results_from_list(rows: object, where: str, shape: str = "boxes") -> RawBoxes:
+def is_result_list(given: object) -> bool:
+    """Whether detections are a list of results as COCO writes them; a list of arrays by image is another form."""
+    return isinstance(given, Sequence) and (not given or (isinstance(given[0], Mapping) and "image_id" in given[0]))
+
+
+def results_from_list(rows: object, where: str, shape: str = "boxes") -> BoxTable:
     """Detections from a list of dictionaries."""
     if isinstance(rows, Mapping) and "annotations" in rows:
         rows = rows["annotations"]
@@ -247,11 +232,11 @@ def results_from_list(rows: object, where: str, shape: str = "boxes") -> RawBoxe
         box = np.concatenate([low, high - low], axis=1)
     else:
         box = _corners(_take(rows, "bbox", None, where), where) if mask is None else mask_boxes(mask)
-    return RawBoxes(
-        image=_labels(_take(rows, "image_id", None, where)),
-        label=_labels(_take(rows, "category_id", None, where)),
+    return BoxTable(
+        image=to_ids(_take(rows, "image_id", None, where), "image_id", where),
+        label=to_ids(_take(rows, "category_id", None, where), "category_id", where),
         box=box,
-        area=None if mask is None else mask_areas(mask),
+        area=UNKNOWN if mask is None else mask_areas(mask),
         mask=mask,
         points=points,
         score=np.array([math.nan if score is None else score for score in scores], dtype=np.float64),
@@ -265,7 +250,7 @@ def count_marks(path: Path) -> int:
         return sum(chunk.count(b'"') for chunk in iter(lambda: file.read(CHUNK), b""))
 
 
-def _read_by_engine(path: Path, limits: Limits | None) -> RawBoxes | None:
+def _read_by_engine(path: Path, limits: Limits | None) -> BoxTable | None:
     """Columns from the embedded engine; None where Python must look at the rows."""
     from assay.rows.engines.duckdb_engine import connect, engine_errors, quote_literal, release
     from assay.rows.limits import Limits
@@ -287,7 +272,7 @@ def _read_by_engine(path: Path, limits: Limits | None) -> RawBoxes | None:
     ids = [np.asarray(answer[part]) for part in ("image_id", "category_id")]
     if any((np.abs(column) >= EXACT).any() or (column != np.floor(column)).any() for column in ids):
         return None
-    return RawBoxes(
+    return BoxTable(
         image=ids[0].astype(np.int64),
         label=ids[1].astype(np.int64),
         box=stack_columns([np.asarray(answer[f"b{place}"]) for place in range(1, 5)]),

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
 from assay.core.errors import OutOfRange, PlanError, RowsError, UnknownLabel, UnpairedRows
 from assay.core.labels import Label
 from assay.core.text import counted, listed, visible
-from assay.tasks.detection.kernel.boxes import Detections, Objects, Scenes, places_in_runs, sort_labels, stack_columns
+from assay.tasks.detection.kernel.boxes import BoxTable, Scenes, places_in_runs, sort_labels, stack_columns
 from assay.tasks.detection.kernel.overlaps import UPRIGHT
 
 if TYPE_CHECKING:
@@ -21,25 +21,14 @@ if TYPE_CHECKING:
     from assay.tasks.detection.kernel.boxes import Flags, Floats, Whole
 
 SHOWN: Final = 5
+LISTS: Final[Mapping[str, tuple[tuple[str, str], type[RowsError], str, str, str]]] = {
+    "image": (("image", "images"), UnpairedRows, "rows-unmatched", "are not listed", "images"),
+    "label": (("class", "classes"), UnknownLabel, "label-not-declared", "the categories do not list", "categories"),
+}
+"""By column of ids: what they name, and the error about one that is not in the list."""
 TURNED: Final = "cxcywha"
 FORMATS: Final = ("xywh", "xyxy", "cxcywh", TURNED)
 """How boxes are written; the last has an angle in degrees by which the box is turned about its centre."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RawBoxes:
-    """Columns of boxes (x, y, width, height) with ids of images and classes as they were given."""
-
-    image: NDArray[Any]
-    label: NDArray[Any]
-    box: Floats
-    where: str
-    score: Floats | None = None
-    area: Floats | None = None
-    crowd: Flags | None = None
-    ignore: Flags | None = None
-    mask: NDArray[np.object_] | None = None
-    points: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +53,6 @@ class Catalogue:
     """Detections of an image that are read, the surest first."""
 
 
-def refuse_feature(what: str, where: str, fix: str) -> NoReturn:
-    """Refuse what the task does not read."""
-    raise PlanError("refused-format", f"{what} are not assessed", where=where, fix=fix)
-
-
 def name_rows(rows: Sequence[int]) -> str:
     """Some rows by number, counted from 0.
 
@@ -80,25 +64,31 @@ def name_rows(rows: Sequence[int]) -> str:
     return f"{'row' if len(rows) == 1 else 'rows'} {shown}" + (f" and {rest:,} more" if rest > 0 else "")
 
 
+def refuse_rows(wrong: Flags, code: str, what: str, *, where: str, fix: str) -> None:
+    """Refuse rows that are flagged; `what` may say how many boxes or scores they are."""
+    rows = np.flatnonzero(wrong).tolist()
+    if rows:
+        counts = {"boxes": counted(len(rows), "box", "boxes"), "scores": counted(len(rows), "score")}
+        raise OutOfRange(code, what.format(**counts), where=where, found=name_rows(rows), fix=fix)
+
+
 def to_xywh(box: Floats, form: str, where: str) -> Floats:
     """Boxes as x, y, width, height."""
     if form == "xywh":
         return stack_columns(list(box.T))
     if form.startswith("cxcywh"):
         return stack_columns([*(box[:, :2] - box[:, 2:4] / 2).T, *box[:, 2:].T])
-    wrong = np.flatnonzero((box[:, 2:] < box[:, :2]).any(axis=1))
-    if len(wrong):
-        raise OutOfRange(
-            "value-out-of-domain",
-            "a box ends before it begins: this looks like xywh",
-            where=where,
-            found=name_rows(wrong.tolist()),
-            fix='state box_format="xywh" (--box-format xywh), or correct the rows',
-        )
+    refuse_rows(
+        (box[:, 2:] < box[:, :2]).any(axis=1),
+        "value-out-of-domain",
+        "a box ends before it begins: this looks like xywh",
+        where=where,
+        fix='state box_format="xywh" (--box-format xywh), or correct the rows',
+    )
     return stack_columns([*box[:, :2].T, *(box[:, 2:] - box[:, :2]).T])
 
 
-def assemble_scenes(truth: RawBoxes, predicted: RawBoxes, catalogue: Catalogue) -> Scenes:
+def assemble_scenes(truth: BoxTable, predicted: BoxTable, catalogue: Catalogue) -> Scenes:
     """Check all boxes and give images and classes their codes."""
     if len(truth.box) and len(predicted.box) and truth.box.shape[1] != predicted.box.shape[1]:
         raise RowsError(
@@ -110,29 +100,34 @@ def assemble_scenes(truth: RawBoxes, predicted: RawBoxes, catalogue: Catalogue) 
         )
     notes = [*catalogue.notes, *_check_boxes(truth, empty_allowed=False), *_check_boxes(predicted, empty_allowed=True)]
     _check_scores(predicted)
-    images, fresh = _list_images(truth, predicted, catalogue)
-    classes = _list_classes(truth, predicted, catalogue)
-    image_codes = [encode_labels(part.image, images) for part in (truth, predicted)]
-    notes += fresh
-    for part, codes in zip((truth, predicted), image_codes, strict=True):
-        notes += _check_inside(part, codes, images, catalogue.sizes)
-    labels = [_encode_classes(part.label, classes, catalogue.categories) for part in (truth, predicted)]
-    objects, fresh = _to_objects(truth, image_codes[0], labels[0])
-    notes += fresh
-    detections = Detections(
-        image=image_codes[1],
-        label=labels[1],
-        box=predicted.box,
-        score=np.zeros(0) if predicted.score is None else predicted.score,
-        mask=predicted.mask,
-        points=predicted.points,
-        area=predicted.box[:, 2] * predicted.box[:, 3] if predicted.area is None else predicted.area,
+    images = list_ids(truth, predicted, "image", catalogue.images)
+    if catalogue.images is None:
+        if not images:
+            raise RowsError("no-rows", "there are no boxes", fix="give truth and predicted")
+        notes.append("images without any box are unknown, because no list of images was given (images=[...])")
+    ids = list_ids(truth, predicted, "label", catalogue.categories)
+    names = catalogue.categories or {label: label for label in ids}
+    classes = sort_labels(set(names.values()))
+    code_of_id = encode_labels(np.array([names[label] for label in ids], dtype=object), classes)
+    objects, detections = (
+        replace(part, image=encode_labels(part.image, images), label=code_of_id[encode_labels(part.label, ids)])
+        for part in (truth, predicted)
     )
+    for part in (objects, detections):
+        notes += _check_inside(part, images, catalogue.sizes)
+    lacking = np.isnan(objects.area)
+    if lacking.any():
+        objects = replace(objects, area=np.where(lacking, objects.box[:, 2] * objects.box[:, 3], objects.area))
+        notes.append(f"{counted(int(lacking.sum()), 'object')} without an area: width times height is taken")
+    if objects.ignore.any():
+        plain = "flagged ignore do not count (pycocotools counts them)"
+        why = plain if truth.points is None else "without keypoints, or flagged ignore, do not count"
+        notes.append(f"{counted(int(objects.ignore.sum()), 'object')} {why}")
     if catalogue.most is not None or catalogue.searched is not None or catalogue.partial:
-        pairs = image_codes[0] * len(classes) + labels[0]
+        pairs = objects.image * len(classes) + objects.label
         detections, fresh = limit_detections(detections, pairs, catalogue, images, classes)
         notes += fresh
-    known = {name: catalogue.frequency.get(label, "") for label, name in (catalogue.categories or {}).items()}
+    known = {name: catalogue.frequency.get(label, "") for label, name in names.items()}
     return Scenes(
         images=images,
         classes=classes,
@@ -144,31 +139,9 @@ def assemble_scenes(truth: RawBoxes, predicted: RawBoxes, catalogue: Catalogue) 
     )
 
 
-def _to_objects(truth: RawBoxes, image: Whole, label: Whole) -> tuple[Objects, list[str]]:
-    """The reference boxes with all their columns, and what is to be said of them."""
-    notes = []
-    area = truth.box[:, 2] * truth.box[:, 3]
-    if truth.area is not None:
-        lacking = np.isnan(truth.area)
-        area = np.where(lacking, area, truth.area)
-        if lacking.any():
-            notes.append(f"{counted(int(lacking.sum()), 'object')} without an area: width times height is taken")
-    nothing = np.zeros(len(area), dtype=bool)
-    ignore = nothing if truth.ignore is None else truth.ignore
-    if ignore.any():
-        plain = "flagged ignore do not count (pycocotools counts them)"
-        why = plain if truth.points is None else "without keypoints, or flagged ignore, do not count"
-        notes.append(f"{counted(int(ignore.sum()), 'object')} {why}")
-    crowd = nothing if truth.crowd is None else truth.crowd
-    return Objects(
-        image=image, label=label, box=truth.box, area=area, crowd=crowd, ignore=ignore, mask=truth.mask,
-        points=truth.points,
-    ), notes  # fmt: skip
-
-
 def limit_detections(
-    detections: Detections, pairs: Whole, catalogue: Catalogue, images: tuple[Label, ...], classes: tuple[Label, ...]
-) -> tuple[Detections, list[str]]:
+    detections: BoxTable, pairs: Whole, catalogue: Catalogue, images: tuple[Label, ...], classes: tuple[Label, ...]
+) -> tuple[BoxTable, list[str]]:
     """Only the surest of each image, and only of classes that were looked for there; those that count if they hit.
 
     `pairs` are the image and class of each object, as one number.
@@ -212,51 +185,37 @@ def _pair_codes(
     return np.array(codes, dtype=np.int64)
 
 
-def _check_boxes(part: RawBoxes, *, empty_allowed: bool) -> list[str]:
-    finite = np.isfinite(sum(part.box.T[1:], part.box[:, 0]))
-    if not finite.all():
-        raise RowsError(
-            "value-not-finite",
-            "a box holds a missing or infinite number",
-            where=part.where,
-            found=name_rows(np.flatnonzero(~finite).tolist()),
-            fix="correct the boxes",
-        )
+def _check_boxes(part: BoxTable, *, empty_allowed: bool) -> list[str]:
+    unknown, where = ~np.isfinite(sum(part.box.T[1:], part.box[:, 0])), part.where
+    refuse_rows(
+        unknown, "value-not-finite", "a box holds a missing or infinite number", where=where, fix="correct the boxes"
+    )
     smallest = np.minimum(part.box[:, 2], part.box[:, 3])
-    wrong = np.flatnonzero(smallest < 0 if empty_allowed else smallest <= 0)
-    if len(wrong):
-        raise OutOfRange(
-            "value-out-of-domain",
-            f"{counted(len(wrong), 'box', 'boxes')} with a width or height "
-            + ("below 0" if empty_allowed else "of 0 or below"),
-            where=part.where,
-            found=name_rows(wrong.tolist()),
-            fix="correct the boxes, or state how they are written: box_format (--box-format)",
-        )
+    refuse_rows(
+        smallest < 0 if empty_allowed else smallest <= 0,
+        "value-out-of-domain",
+        "{boxes} with a width or height " + ("below 0" if empty_allowed else "of 0 or below"),
+        where=where,
+        fix="correct the boxes, or state how they are written: box_format (--box-format)",
+    )
     empty = int((smallest == 0).sum())
     return [f"{counted(empty, 'detection')} without area can only be false alarms"] if empty else []
 
 
-def _check_scores(part: RawBoxes) -> None:
-    if part.score is None:
+def _check_scores(part: BoxTable) -> None:
+    if len(part.score) and np.isnan(part.score).all():
         raise RowsError(
             "role-missing", "the detections have no scores", where=part.where, fix="give every detection its score"
         )
-    wrong = np.flatnonzero(~np.isfinite(part.score))
-    if len(wrong):
-        raise RowsError(
-            "score-not-finite",
-            f"{counted(len(wrong), 'score')} missing, NaN or infinite",
-            where=part.where,
-            found=name_rows(wrong.tolist()),
-            fix="correct the scores",
-        )
+    wrong = ~np.isfinite(part.score)
+    refuse_rows(
+        wrong, "score-not-finite", "{scores} missing, NaN or infinite", where=part.where, fix="correct the scores"
+    )
 
 
-def _check_inside(
-    part: RawBoxes, codes: Whole, images: tuple[Label, ...], sizes: Mapping[Label, tuple[float, float]]
-) -> list[str]:
+def _check_inside(part: BoxTable, images: tuple[Label, ...], sizes: Mapping[Label, tuple[float, float]]) -> list[str]:
     """Refuse boxes that lie outside their image; count those that reach beyond it."""
+    codes = part.image
     if not sizes or not len(codes) or part.box.shape[1] > UPRIGHT:
         return []
     unknown = (np.inf, np.inf)
@@ -268,60 +227,37 @@ def _check_inside(
         end = start + part.box[:, place + 2]
         past |= (start >= limit) | (end <= 0)
         over |= (start < -slack) | (end > limit + slack)
-    outside = np.flatnonzero(past)
-    outside = outside[(part.box[outside, 2:] > 0).all(axis=1)]
-    if len(outside):
-        raise OutOfRange(
-            "value-out-of-domain",
-            f"{counted(len(outside), 'box', 'boxes')} outside the image",
-            where=part.where,
-            found=name_rows(outside.tolist()),
-            fix="correct the boxes, or the width and height of the images",
-        )
+    refuse_rows(
+        past & (part.box[:, 2] > 0) & (part.box[:, 3] > 0),
+        "value-out-of-domain",
+        "{boxes} outside the image",
+        where=part.where,
+        fix="correct the boxes, or the width and height of the images",
+    )
     beyond = int(over.sum())
     return [f"{counted(beyond, 'box', 'boxes')} of {part.where} reach beyond the image"] if beyond else []
 
 
-def _list_images(truth: RawBoxes, predicted: RawBoxes, catalogue: Catalogue) -> tuple[tuple[Label, ...], list[str]]:
-    """Every image in order, and a note where nobody lists them."""
-    seen = [_distinct(part.image) for part in (truth, predicted)]
-    _check_kinds("images", seen[0] or set(catalogue.images or ()), seen[1], predicted.where)
-    if catalogue.images is None:
-        if not seen[0] | seen[1]:
-            raise RowsError("no-rows", "there are no boxes", fix="give truth and predicted")
-        note = "images without any box are unknown, because no list of images was given (images=[...])"
-        return sort_labels(seen[0] | seen[1]), [note]
-    listed_images = set(catalogue.images)
-    for part, ids in zip((truth, predicted), seen, strict=True):
-        if lacking := sort_labels(ids - listed_images):
-            raise UnpairedRows(
-                "rows-unmatched",
-                f"boxes of {counted(len(lacking), 'image')} that are not listed",
-                where=part.where,
-                found=listed(lacking, most=SHOWN),
-                known=f"{counted(len(listed_images), 'image')}: {listed(sort_labels(listed_images), most=3)}",
-                fix="list the images, or leave these boxes out",
-            )
-    return sort_labels(listed_images), []
-
-
-def _list_classes(truth: RawBoxes, predicted: RawBoxes, catalogue: Catalogue) -> tuple[Label, ...]:
-    """Every class in order."""
-    seen = [_distinct(part.label) for part in (truth, predicted)]
-    _check_kinds("classes", seen[0] or set(catalogue.categories or ()), seen[1], predicted.where)
-    if catalogue.categories is None:
+def list_ids(
+    truth: BoxTable, predicted: BoxTable, column: Literal["image", "label"], known: Iterable[Label] | None
+) -> tuple[Label, ...]:
+    """Every id of images or classes in order: those of a list, or those that occur where there is none."""
+    seen = [_distinct(getattr(part, column)) for part in (truth, predicted)]
+    words, kind, code, verb, listing = LISTS[column]
+    _check_kinds(words[1], seen[0] or set(known or ()), seen[1], predicted.where)
+    if known is None:
         return sort_labels(seen[0] | seen[1])
     for part, ids in zip((truth, predicted), seen, strict=True):
-        if lacking := sort_labels(ids - set(catalogue.categories)):
-            raise UnknownLabel(
-                "label-not-declared",
-                f"boxes of {counted(len(lacking), 'class', 'classes')} that the categories do not list",
+        if lacking := sort_labels(ids - set(known)):
+            raise kind(
+                code,
+                f"boxes of {counted(len(lacking), *words)} that {verb}",
                 where=part.where,
                 found=listed(lacking, most=SHOWN),
-                known=listed(sort_labels(set(catalogue.categories)), most=SHOWN),
-                fix="list the categories, or leave these boxes out",
+                known=listed(sort_labels(set(known)), most=SHOWN),
+                fix=f"list the {listing}, or leave these boxes out",
             )
-    return sort_labels(set(catalogue.categories.values()))
+    return sort_labels(set(known))
 
 
 def _check_kinds(what: str, truth: set[Label], predicted: set[Label], where: str) -> None:
@@ -337,6 +273,33 @@ def _check_kinds(what: str, truth: set[Label], predicted: set[Label], where: str
             known=listed(sort_labels(truth), most=3),
             fix="write ids alike in both",
         )
+
+
+def to_ids(values: Any, name: str, where: str) -> NDArray[Any]:  # noqa: ANN401  a list or an array
+    """Ids of images or classes as a column: whole numbers, or objects where some are texts."""
+    column = np.fromiter(values, object, len(values)) if isinstance(values, list) else np.asarray(values)
+    missing = np.flatnonzero(np.ma.getmaskarray(values)).tolist() if isinstance(values, np.ma.MaskedArray) else []
+    whole = column.dtype.kind == "f" and np.isfinite(column).all() and (column == np.floor(column)).all()
+    if not missing and (whole or column.dtype.kind in "iu"):
+        return column.astype(np.int64)
+    ids = column.tolist()
+    if not missing and set(map(type, ids)) <= {int}:
+        return np.array(ids, dtype=np.int64)
+    missing = missing or [place for place, value in enumerate(ids) if value is None or value != value]  # noqa: PLR0124  NaN
+    if missing:
+        raise RowsError(
+            "missing-label", f"{name} is missing", where=where, found=name_rows(missing), fix="give every box one"
+        )
+    wrong = [place for place, value in enumerate(ids) if isinstance(value, (float, list, dict))]
+    if wrong:
+        raise UnknownLabel(
+            "label-precision",
+            "ids must be whole numbers or text",
+            where=where,
+            found=f"{visible(repr(ids[wrong[0]]))} in {name_rows(wrong)}",
+            fix="write ids as whole numbers or text",
+        )
+    return column.astype(object)
 
 
 def _distinct(values: NDArray[Any]) -> set[Label]:
@@ -357,17 +320,6 @@ def encode_labels(values: NDArray[Any], known: tuple[Label, ...]) -> Whole:
         return np.searchsorted(numbers, values).astype(np.int64)
     places = {label: place for place, label in enumerate(known)}
     return np.fromiter((places[value] for value in values.tolist()), dtype=np.int64, count=len(values))
-
-
-def _encode_classes(
-    values: NDArray[Any], classes: tuple[Label, ...], categories: Mapping[Label, Label] | None
-) -> Whole:
-    if categories is None:
-        return encode_labels(values, classes)
-    ids = sort_labels(set(categories))
-    place = {label: code for code, label in enumerate(classes)}
-    new = np.array([place[categories[label]] for label in ids], dtype=np.int64)
-    return new[encode_labels(values, ids)]
 
 
 def look_up_field(catalogue: Catalogue, images: Iterable[Label], given: object, what: str) -> list[Label]:

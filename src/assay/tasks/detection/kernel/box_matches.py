@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from assay.core.parallel import together, usable
-from assay.tasks.detection.kernel.boxes import Detections, Objects, expand_ranges, places_in_runs
+from assay.tasks.detection.kernel.boxes import BoxTable, expand_ranges, places_in_runs
 from assay.tasks.detection.kernel.overlaps import pair_overlaps
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def inside_areas(area: Floats) -> Flags:
 
 
 def match_boxes(
-    objects: Objects, detections: Detections, falling: Whole, *, classes: int, cap: int, rule: str
+    objects: BoxTable, detections: BoxTable, falling: Whole, *, classes: int, cap: int, rule: str
 ) -> tuple[Matches, Flags]:
     """Match all detections; the second part flags those beyond the cap for one image and class.
 
@@ -100,7 +100,7 @@ class Block:
 
 
 def _match_block(
-    objects: Objects, detections: Detections, block: Block, beyond: Flags, *, classes: int, cap: int, rule: str
+    objects: BoxTable, detections: BoxTable, block: Block, beyond: Flags, *, classes: int, cap: int, rule: str
 ) -> Matches:
     rows, span, first = block.rows, block.span, block.first
     object_key = (objects.image[rows] - first) * classes + objects.label[rows]
@@ -147,7 +147,7 @@ def _no_matches() -> Matches:
 
 
 def _match_in_rounds(
-    objects: Objects, key: Whole, owner: Whole, place: Whole, iou: Floats, *, rule: str
+    objects: BoxTable, key: Whole, owner: Whole, place: Whole, iou: Floats, *, rule: str
 ) -> tuple[Flags, Flags, Whole, Floats]:
     """Whether each candidate detection hits or is ignored, by area and threshold; its object and IoU at the lowest."""
     turn = places_in_runs(key)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -19,49 +19,54 @@ if TYPE_CHECKING:
     Flags: TypeAlias = NDArray[np.bool_]
 
 
+UNKNOWN: Any = None
+"""Columns that `BoxTable` fills."""
 CHUNK: Final = 1 << 14
 """Pairs of boxes that are compared at a time, so that they stay in a processor's cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Objects:
-    """Reference boxes: x, y, width, height in pixels, perhaps an angle, and how each one counts."""
+class BoxTable:
+    """Reference boxes or detections, a row each: x, y, width, height in pixels, perhaps an angle.
 
-    image: Whole
-    label: Whole
+    Images and classes are ids as they were given, or codes of `Scenes`.
+    """
+
+    image: NDArray[Any]
+    label: NDArray[Any]
     box: Floats
-    area: Floats
-    crowd: Flags
-    ignore: Flags
+    where: str = ""
+    """The file or role that holds them."""
+    score: Floats = UNKNOWN
+    """Of detections; NaN where nobody gave one."""
+    area: Floats = UNKNOWN
+    """Width times height, unless it was given."""
+    crowd: Flags = UNKNOWN
+    ignore: Flags = UNKNOWN
     mask: NDArray[np.object_] | None = None
     """Run lengths, where masks are matched in place of boxes."""
     points: Floats | None = None
     """Keypoints, where they are matched: x, y, visible and the variance that is allowed, for each."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Detections:
-    """Predicted boxes with their scores."""
-
-    image: Whole
-    label: Whole
-    box: Floats
-    score: Floats
-    area: Floats
-    mask: NDArray[np.object_] | None = None
-    points: Floats | None = None
     loose: Flags | None = None
-    """Those that count only where they hit: their class was not searched for everywhere in the image."""
+    """Detections that count only where they hit: their class was not searched for everywhere in the image."""
 
-    def select(self, rows: Whole) -> Detections:
-        """Some of them."""
-        return Detections(**select_rows(self, rows))
+    def __post_init__(self) -> None:
+        """Fill columns that were not given."""
+        defaults: dict[str, Any] = {
+            "score": np.nan,
+            "area": self.box[:, 2] * self.box[:, 3],
+            "crowd": False,
+            "ignore": False,
+        }
+        for name, default in defaults.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, np.broadcast_to(default, len(self.box)))
 
-
-def select_rows(table: Objects | Detections, rows: Whole) -> dict[str, Any]:
-    """Some rows of every column that is there."""
-    columns = {name: getattr(table, name) for name in type(table).__slots__}
-    return {name: None if column is None else column[rows] for name, column in columns.items()}
+    def select(self, rows: Whole) -> BoxTable:
+        """Some rows of every column that is there."""
+        columns = {name: getattr(self, name) for name in type(self).__slots__}
+        chosen: dict[str, Any] = {name: part[rows] for name, part in columns.items() if isinstance(part, np.ndarray)}
+        return replace(self, **chosen)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -70,8 +75,8 @@ class Scenes:
 
     images: tuple[Label, ...]
     classes: tuple[Label, ...]
-    objects: Objects
-    detections: Detections
+    objects: BoxTable
+    detections: BoxTable
     sizes: dict[Label, tuple[float, float]] = field(default_factory=dict)
     """Width and height of images, where they are known."""
     frequency: tuple[str, ...] | None = None

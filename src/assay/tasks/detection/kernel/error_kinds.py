@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from assay.tasks.detection.kernel.boxes import Detections, Objects, expand_ranges
+from assay.tasks.detection.kernel.boxes import BoxTable, expand_ranges
 from assay.tasks.detection.kernel.overlaps import pair_overlaps
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ PAIRS: Final = 1 << 20
 """Pairs of boxes that are compared at a time."""
 
 
-def count_errors(objects: Objects, detections: Detections, images: int, hit: Whole, ignored: Flags) -> Whole:
+def count_errors(objects: BoxTable, detections: BoxTable, images: int, hit: Whole, ignored: Flags) -> Whole:
     """Errors by image and kind, of detections at or above the confidence.
 
     `hit` is the object of each detection or -1, `ignored` flags those that do not count. Tables are sorted by image.
@@ -42,7 +42,7 @@ def count_errors(objects: Objects, detections: Detections, images: int, hit: Who
     return counts
 
 
-def _judge(objects: Objects, detections: Detections, part: Whole, first: Whole, *, explained: Flags) -> Whole:
+def _judge(objects: BoxTable, detections: BoxTable, part: Whole, first: Whole, *, explained: Flags) -> Whole:
     """The kind of error of each false alarm; objects that a wrong class or place explains are not missed."""
     image = detections.image[part]
     place, owner = expand_ranges(first[image], first[image + 1] - first[image])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from assay.tasks.detection.kernel.boxes import Detections, Objects, box_ious
+from assay.tasks.detection.kernel.boxes import BoxTable, box_ious
 from assay.tasks.detection.kernel.masks import mask_ious
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ NEAR: Final = 1e-9
 """Corners this near to an edge lie on it."""
 
 
-def pair_overlaps(detections: Detections, rows: Whole, objects: Objects, others: Whole) -> Floats:
+def pair_overlaps(detections: BoxTable, rows: Whole, objects: BoxTable, others: Whole) -> Floats:
     """The overlap of each pair; pairs of one detection follow each other."""
     if detections.points is not None and objects.points is not None:
         return _in_chunks(rows, lambda part: keypoint_overlaps(detections, rows[part], objects, others[part]))
@@ -40,7 +40,7 @@ def _in_chunks(rows: Whole, compute: Callable[[slice], Floats]) -> Floats:
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def keypoint_overlaps(detections: Detections, rows: Whole, objects: Objects, others: Whole) -> Floats:
+def keypoint_overlaps(detections: BoxTable, rows: Whole, objects: BoxTable, others: Whole) -> Floats:
     """Object keypoint similarity as in pycocotools: the mean over visible points of a Gaussian of their distance.
 
     Where no point of the object is visible, distances run to the box of twice its width and height.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.tasks.detection.kernel.box_matches import AREAS, Matches, inside_areas, match_boxes
-from assay.tasks.detection.kernel.boxes import Detections, Objects, Scenes, select_rows
+from assay.tasks.detection.kernel.boxes import BoxTable, Scenes
 from assay.tasks.detection.kernel.error_kinds import count_errors
 from assay.tasks.detection.tally import BEYOND, LOOSE, PICTURES, Boxes, Rules, keep_pictures, sort_columns
 
@@ -23,7 +23,7 @@ DRAWN = 40
 
 def count_scenes(scenes: Scenes, rules: Rules) -> Boxes:
     """Match and count all images."""
-    objects, detections = _sort_objects(scenes.objects), _sort_detections(scenes.detections)
+    objects, detections = _sort_by_image(scenes.objects), _sort_by_image(scenes.detections)
     classes = len(scenes.classes)
     order, rule = sort_columns(detections.label, detections.score, classes), RULES[rules.profile]
     matches, beyond = match_boxes(objects, detections, order, classes=classes, cap=rules.cap, rule=rule)
@@ -59,18 +59,13 @@ def count_scenes(scenes: Scenes, rules: Rules) -> Boxes:
     )
 
 
-def _sort_objects(objects: Objects) -> Objects:
-    order = np.argsort(objects.image, kind="stable")
-    return Objects(**select_rows(objects, order))
+def _sort_by_image(table: BoxTable) -> BoxTable:
+    if (table.image[1:] >= table.image[:-1]).all():
+        return table
+    return table.select(np.argsort(table.image, kind="stable"))
 
 
-def _sort_detections(detections: Detections) -> Detections:
-    if (detections.image[1:] >= detections.image[:-1]).all():
-        return detections
-    return detections.select(np.argsort(detections.image, kind="stable"))
-
-
-def _count_objects(objects: Objects, classes: int, *, groups: bool) -> Whole:
+def _count_objects(objects: BoxTable, classes: int, *, groups: bool) -> Whole:
     """Rows of image, class and objects by area; pairs of which none counts are left out."""
     counts = inside_areas(objects.area) & ~(objects.ignore | (objects.crowd & (not groups)))[:, None]
     keys, place = np.unique(objects.image * classes + objects.label, return_inverse=True)
@@ -82,7 +77,7 @@ def _count_objects(objects: Objects, classes: int, *, groups: bool) -> Whole:
 
 
 def _count_errors(
-    scenes: Scenes, objects: Objects, detections: Detections, matches: Matches, rules: Rules
+    scenes: Scenes, objects: BoxTable, detections: BoxTable, matches: Matches, rules: Rules
 ) -> tuple[Whole, tuple[dict[str, object], ...]]:
     """Errors at the operating point, and the boxes of the images that have the most."""
     hit = np.full(len(detections.score), -1)
@@ -104,7 +99,7 @@ def _count_errors(
     return errors, keep_pictures(pictures)
 
 
-def _picture(scenes: Scenes, objects: Objects, detections: Detections, hit: Whole, *, image: int) -> dict[str, object]:
+def _picture(scenes: Scenes, objects: BoxTable, detections: BoxTable, hit: Whole, *, image: int) -> dict[str, object]:
     """The boxes of one image, at most `DRAWN` of each kind; the surest detections first."""
     mine = np.flatnonzero(detections.image == image)
     mine = mine[np.argsort(-detections.score[mine], kind="stable")]

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, cast
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from assay.core.traits import EXTENSION, HIGHER, RAINIO, SCHLOSSER
 from assay.core.values import Number
@@ -13,10 +14,9 @@ from assay.tasks.segmentation.measures.quotients import average_classes
 from assay.tasks.segmentation.tally import Masks
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from assay.core.arrays import Floats
 
-    Floats: TypeAlias = NDArray[np.float64]
+class_mean = partial(measure, range=(0, 1), better=HIGHER, family="means over classes")
 
 
 class ClassMasks(Masks):
@@ -36,54 +36,42 @@ def averages_classes(measure: Measure) -> bool:
     return cast("object", measure.takes) is ClassMasks
 
 
-@measure(
+@class_mean(
     says="the Dice of each class, all images pooled, averaged over classes",
     formula="mean over classes of 2 * tp / (2 * tp + fp + fn)",
-    range=(0, 1),
-    better=HIGHER,
     source=RAINIO("mean Dice"),
     spec="M-SEG-11",
-    family="means over classes",
 )
 def dice_macro(t: ClassMasks) -> Number:
     return average_classes(2 * t.tp, 2 * t.tp + t.fp + t.fn)
 
 
-@measure(
+@class_mean(
     also=("mIoU",),
     says="the IoU of each class, all images pooled, averaged over classes",
     formula="mean over classes of tp / (tp + fp + fn)",
-    range=(0, 1),
-    better=HIGHER,
     source=(RAINIO("mean IoU"), SCHLOSSER("eq. 73")),
     spec="M-SEG-12",
-    family="means over classes",
 )
 def iou_macro(t: ClassMasks) -> Number:
     return average_classes(t.tp, t.tp + t.fp + t.fn)
 
 
-@measure(
+@class_mean(
     also=("foreground mean Dice",),
     says="the mean Dice over images of each class, averaged over classes",
     formula="mean over classes of dice_sum / defined",
-    range=(0, 1),
-    better=HIGHER,
     source=RAINIO("mean Dice"),
     spec="M-SEG-11",
-    family="means over classes",
 )
 def mean_dice_macro(t: ClassMasks) -> Number:
     return average_classes(t.dice_sum, t.defined)
 
 
-@measure(
+@class_mean(
     says="the panoptic quality of each class, averaged over classes",
     formula="mean over classes of matched_iou / (matched + unmatched_predicted / 2 + unmatched_truth / 2)",
-    range=(0, 1),
-    better=HIGHER,
     source=(KIRILLOV, EXTENSION),
-    family="means over classes",
 )
 def panoptic_quality_macro(t: ClassMasks) -> Number:
     return average_classes(t.matched_iou, t.matched + t.unmatched_predicted / 2 + t.unmatched_truth / 2)

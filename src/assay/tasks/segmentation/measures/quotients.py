@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -11,11 +11,9 @@ from assay.core.values import Number, Undefined, number
 from assay.tasks.segmentation.tally import Masks
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats
     from assay.core.values import Amount
 
-    Floats: TypeAlias = NDArray[np.float64]
 
 NO_OBJECT: Final = "no mask holds an object"
 NO_SPACING: Final = "the spacing of the pixels is not stated: spacing=1 counts in pixels"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
@@ -24,21 +25,35 @@ NO_SCALES: Final = (
 )
 NO_PIXELS: Final = "there are no pixels"
 CONSTANT: Final = "an image without any spread has no correlation"
-
-
-@measure(
-    symbol="PSNR",
-    also=("peak signal-to-noise ratio",),
-    says="ten times the logarithm of the squared range over the mean squared error, all pixels pooled, in decibels",
-    formula="10 * log10(peak / squared)",
+signal = partial(
+    measure,
     range=(-math.inf, math.inf),
     better=HIGHER,
     source=SCHLOSSER("eq. 70"),
     spec="M-IMG-01",
     errata=("E-SCH-22",),
-    infinite=True,
     family="signal to noise",
     unit="dB",
+)
+similarity = partial(measure, better=HIGHER, family="structural similarity")
+normalized_error = partial(
+    measure,
+    range=(0, math.inf),
+    better=LOWER,
+    source=EXTENSION,
+    spec="M-REG-14",
+    errata=("E-SCH-18",),
+    family="errors of pixels",
+)
+pixel_error = partial(measure, range=(0, math.inf), better=LOWER, family="errors of pixels")
+
+
+@signal(
+    symbol="PSNR",
+    also=("peak signal-to-noise ratio",),
+    says="ten times the logarithm of the squared range over the mean squared error, all pixels pooled, in decibels",
+    formula="10 * log10(peak / squared)",
+    infinite=True,
 )
 def psnr(t: Pixels) -> Number:
     same = np.asarray(t.squared) == 0
@@ -47,46 +62,35 @@ def psnr(t: Pixels) -> Number:
     return number(_plain(top), over=_plain(over), empty=NO_PIXELS, infinite=True)
 
 
-@measure(
+@signal(
     says="the PSNR of an image, averaged over images that are not identical to their reference, in decibels",
     formula="psnr_sum / (images - identical)",
-    range=(-math.inf, math.inf),
-    better=HIGHER,
-    source=SCHLOSSER("eq. 70"),
-    spec="M-IMG-01",
-    errata=("E-SCH-22",),
-    family="signal to noise",
-    unit="dB",
 )
 def mean_psnr(t: Pixels) -> Number:
     return number(t.psnr_sum, over=t.images - t.identical, empty="every image is identical to its reference")
 
 
-@measure(
+@similarity(
     symbol="SSIM",
     also=("structural similarity index",),
     says="how alike brightness, contrast and structure are in windows of 11 x 11, over all windows of all images",
     formula="ssim_total / windows",
     range=(-1, 1),
-    better=HIGHER,
     source=(RAINIO("SSIM"), SCHLOSSER("eq. 71"), WANG),
     spec="M-IMG-02",
     errata=("E-SCH-19", "E-SCH-20", "E-RAI-20"),
-    family="structural similarity",
 )
 def ssim(t: Pixels) -> Number:
     return number(t.ssim_total, over=t.windows, empty=TOO_SMALL)
 
 
-@measure(
+@similarity(
     says="the SSIM of an image, averaged over images",
     formula="ssim_sum / ssim_images",
     range=(-1, 1),
-    better=HIGHER,
     source=(RAINIO("SSIM"), SCHLOSSER("eq. 71"), WANG),
     spec="M-IMG-02",
     errata=("E-SCH-19", "E-SCH-20", "E-RAI-20"),
-    family="structural similarity",
 )
 def mean_ssim(t: Pixels) -> Number:
     return number(t.ssim_sum, over=t.ssim_images, empty=TOO_SMALL)
@@ -107,28 +111,24 @@ def dssim(t: Pixels) -> Number:
     return number(t.windows - t.ssim_total, over=2 * t.windows, empty=TOO_SMALL)
 
 
-@measure(
+@similarity(
     says="SSIM with a uniform window of 7 x 7 and sample moments, the default of scikit-image",
     formula="uniform_total / uniform_windows",
     range=(-1, 1),
-    better=HIGHER,
     source=EXTENSION,
     errata=("E-SCH-20",),
-    family="structural similarity",
 )
 def ssim_uniform(t: Pixels) -> Number:
     return number(t.uniform_total, over=t.uniform_windows, empty=NO_UNIFORM)
 
 
-@measure(
+@similarity(
     symbol="MS-SSIM",
     also=("multi-scale structural similarity",),
     says="contrast and structure at five scales and brightness at the coarsest, multiplied; averaged over images",
     formula="scales_sum / scaled",
     range=(0, 1),
-    better=HIGHER,
     source=(Source("Wang, Simoncelli and Bovik 2003", "eq. 7"), EXTENSION),
-    family="structural similarity",
 )
 def ms_ssim(t: Pixels) -> Number:
     return number(t.scales_sum, over=t.scaled, empty=NO_SCALES)
@@ -149,45 +149,36 @@ def mean_error(t: Pixels) -> Number:
     return number(t.error, over=t.pixels, empty=NO_PIXELS)
 
 
-@measure(
+@pixel_error(
     symbol="MAE",
     says="the absolute error, averaged over pixels",
     formula="absolute / pixels",
-    range=(0, math.inf),
-    better=LOWER,
     source=(RAINIO("MAE"), SCHLOSSER("eq. 60")),
     spec="M-REG-06",
-    family="errors of pixels",
     unit="as pixels",
 )
 def mean_absolute_error(t: Pixels) -> Number:
     return number(t.absolute, over=t.pixels, empty=NO_PIXELS)
 
 
-@measure(
+@pixel_error(
     symbol="MSE",
     says="the squared error, averaged over pixels",
     formula="squared / pixels",
-    range=(0, math.inf),
-    better=LOWER,
     source=(RAINIO("MSE"), SCHLOSSER("eq. 66")),
     spec="M-REG-12",
-    family="errors of pixels",
     unit="pixels²",
 )
 def mean_squared_error(t: Pixels) -> Number:
     return number(t.squared, over=t.pixels, empty=NO_PIXELS)
 
 
-@measure(
+@pixel_error(
     symbol="RMSE",
     says="the root of the mean squared error",
     formula="sqrt(squared / pixels)",
-    range=(0, math.inf),
-    better=LOWER,
     source=SCHLOSSER("eq. 67"),
     spec="M-REG-13",
-    family="errors of pixels",
     unit="as pixels",
 )
 def root_mean_squared_error(t: Pixels) -> Number:
@@ -208,58 +199,34 @@ def nrmse_mean(t: Pixels) -> Number:
     return number(_root(t.squared * t.pixels), over=t.truth, empty="the mean of the reference is 0")
 
 
-@measure(
+@normalized_error(
     says="the root of the squared errors over the squared reference",
     formula="sqrt(squared / truth_squares)",
-    range=(0, math.inf),
-    better=LOWER,
-    source=EXTENSION,
-    spec="M-REG-14",
-    errata=("E-SCH-18",),
-    family="errors of pixels",
 )
 def nrmse_euclid(t: Pixels) -> Number:
     return number(_root(t.squared), over=_root(t.truth_squares), empty="the reference is 0 everywhere")
 
 
-@measure(
+@normalized_error(
     says="RMSE over the standard deviation of the reference",
     formula="sqrt(squared / (truth_squares - truth ** 2 / pixels))",
-    range=(0, math.inf),
-    better=LOWER,
-    source=EXTENSION,
-    spec="M-REG-14",
-    errata=("E-SCH-18",),
-    family="errors of pixels",
 )
 def nrmse_sd(t: Pixels) -> Number:
     spread = t.truth_squares - t.truth**2 / np.maximum(t.pixels, 1)
     return number(_root(t.squared), over=_root(spread), empty="the reference is the same everywhere")
 
 
-@measure(
+@normalized_error(
     says="the RMSE of an image over the range of its reference, averaged over images",
     formula="range_sum / ranged",
-    range=(0, math.inf),
-    better=LOWER,
-    source=EXTENSION,
-    spec="M-REG-14",
-    errata=("E-SCH-18",),
-    family="errors of pixels",
 )
 def nrmse_range(t: Pixels) -> Number:
     return number(t.range_sum, over=t.ranged, empty="the reference is the same everywhere")
 
 
-@measure(
+@normalized_error(
     says="the RMSE of an image over the distance between the quartiles of its reference, averaged over images",
     formula="quartile_sum / quartiled",
-    range=(0, math.inf),
-    better=LOWER,
-    source=EXTENSION,
-    spec="M-REG-14",
-    errata=("E-SCH-18",),
-    family="errors of pixels",
 )
 def nrmse_iqr(t: Pixels) -> Number:
     return number(t.quartile_sum, over=t.quartiled, empty="the quartiles of the reference are the same")
