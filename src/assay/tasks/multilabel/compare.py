@@ -24,7 +24,7 @@ from assay.inference.unit_intervals import FEWEST, student_quantile
 from assay.tally.base import Digested
 from assay.tally.contingency_tables import Outcomes
 from assay.tally.unit_table import UnitTable
-from assay.tasks.multilabel.estimates import STEP
+from assay.tasks.multilabel.estimates import find_slopes
 from assay.tasks.multilabel.measures import FREQUENCIES, LABELS, POOLED
 from assay.tasks.multilabel.table import LabelTable
 from assay.tasks.multilabel.tally import (
@@ -35,6 +35,8 @@ from assay.tasks.multilabel.tally import (
     count_sets,
     indicators,
     pool_counts,
+    sum_units,
+    value_counts,
 )
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ class Pair:
 
     def __add__(self, other: Pair) -> Pair:
         """Both together."""
-        losses = {name: pool_counts(np.concatenate([own, other.losses[name]])) for name, own in self.losses.items()}
+        losses = {name: pool_counts(own, other.losses[name]) for name, own in self.losses.items()}
         cross = None if self.cross is None or other.cross is None else self.cross + other.cross
         return Pair(outcomes=self.outcomes + other.outcomes, losses=losses, cross=cross)
 
@@ -157,16 +159,13 @@ def count_models(
         columns += [np.nan_to_num(apart[name]) for name in (*LOSSES, EXACT)]
         pairs[a, b] = Pair(
             outcomes=_outcomes(truth, predicted[a], predicted[b]),
-            losses={name: _difference_counts(apart[name]) for name in LOSSES},
+            losses={name: value_counts(apart[name]) for name in LOSSES},
             cross=_cross(truth, predicted[a], predicted[b]) if len(labels) <= MOST_LABELS else None,
         )
     table = None
     if units is not None:
         names = [f"{a}|{b}|{name}" for a, b in pairs for name in (*LOSSES, EXACT)]
-        ids, place = np.unique(np.array([str(unit) for unit in units.tolist()], dtype=object), return_inverse=True)
-        sums = np.zeros((len(ids), len(names)))
-        np.add.at(sums, place, np.rint(np.column_stack(columns) * GRID) / GRID)
-        table = UnitTable.build(names, sums, rows=len(truth), ids=ids.tolist())
+        table = sum_units(names, np.column_stack(columns), units)
     return PairedSets(models=models, tallies=tallies, pairs=pairs, units=table)
 
 
@@ -181,11 +180,6 @@ def _row_losses(truth: NDArray[Any], predicted: NDArray[Any]) -> dict[str, Float
         "jaccard_samples": jaccard,
         EXACT: (either == both).astype(np.float64),
     }
-
-
-def _difference_counts(apart: Floats) -> Whole:
-    keys, counts = np.unique(np.rint(apart[~np.isnan(apart)] * GRID).astype(np.int64), return_counts=True)
-    return np.stack([keys, counts], axis=1)
 
 
 def _outcomes(truth: NDArray[Any], a: NDArray[Any], b: NDArray[Any]) -> Whole:
@@ -222,9 +216,7 @@ def _compare_measure(paired: PairedSets, names: tuple[str, str], measure: Measur
     pair, level = paired.pairs[names], settings.wanted.level
     if measure.name in (*LOSSES, EXACT) and paired.units is not None:
         column = paired.units.names.index(f"{names[0]}|{names[1]}|{measure.name}")
-        values = np.rint(paired.units.sums[:, column] * GRID).astype(np.int64)
-        keys, counts = np.unique(values, return_counts=True)
-        table, scale = np.stack([keys, counts], axis=1), paired.rows / len(values)
+        table, scale = value_counts(paired.units.sums[:, column]), paired.rows / paired.units.units
         return _flip_signs(table, names, measure.name, settings, unit="unit", scale=scale)
     if measure.name == EXACT:
         return _mcnemar(pair, names, 0, EXACT, level)
@@ -342,13 +334,12 @@ def _linear_difference(paired: PairedSets, names: tuple[str, str], measure: Meas
 
 def _value_and_slope(measure: Measure, tally: LabelSets) -> tuple[float, Floats]:
     """A measure and its derivatives in the label counts, from those counts alone."""
-    cells = tally.counts.ravel().astype(np.float64)
-    step = np.maximum(cells * STEP, STEP)
-    moved = np.vstack([cells, cells + np.diag(step), cells - np.diag(step)])
-    tp, fp, fn = np.split(moved, 3, axis=-1)
-    both, called, true = tp.sum(axis=-1), (tp + fp).sum(axis=-1), (tp + fn).sum(axis=-1)
-    n = np.full(len(moved), float(tally.rows))
-    sums = {"n": n, "both": both, "called": called, "true": true, "wrong": called + true - 2 * both}
-    values = measure.values(cast("Any", LabelTable(tally.labels, sums, (tp, fp, fn))))
-    size = len(cells)
-    return float(values[0]), (values[1 : size + 1] - values[size + 1 :]) / (2 * step)
+
+    def values(cells: Floats) -> Floats:
+        tp, fp, fn = np.split(cells, 3, axis=-1)
+        both, called, true = tp.sum(axis=-1), (tp + fp).sum(axis=-1), (tp + fn).sum(axis=-1)
+        n = np.full(len(cells), float(tally.rows))
+        sums = {"n": n, "both": both, "called": called, "true": true, "wrong": called + true - 2 * both}
+        return measure.values(cast("Any", LabelTable(tally.labels, sums, (tp, fp, fn))))
+
+    return find_slopes(values, tally.counts.ravel().astype(np.float64))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -38,6 +39,7 @@ CELLS: Final[dict[str, Parts]] = {
     "jaccard": (("tp",), ("tp", "fp", "fn")),
 }
 """Counts that are added up above and below the line."""
+of_order = partial(measure, range=(0, 1), better=HIGHER, source=EXTENSION, family=ORDER)
 
 
 @measure(
@@ -310,38 +312,29 @@ def kl_truth_pred(t: LabelTable) -> Number:
     return _divergence(lambda t: (t.tp + t.fn, t.tp + t.fp), t)
 
 
-@measure(
+@of_order(
     also=("LRAP",),
     says="of the labels ranked at least as high as a true one, the share that is true; mean over labels, then rows",
     formula="lrap / lrap_rows",
-    range=(0, 1),
-    better=HIGHER,
-    source=EXTENSION,
-    family=ORDER,
 )
 def label_ranking_average_precision(t: LabelTable) -> Number:
     return _mean_of_ranks(t, "lrap")
 
 
-@measure(
+@of_order(
     says="how far down the ranked labels one must go to meet every true label of a row",
     formula="coverage / coverage_rows",
     range=(0, math.inf),
     better=LOWER,
-    source=EXTENSION,
-    family=ORDER,
 )
 def coverage_error(t: LabelTable) -> Number:
     return _mean_of_ranks(t, "coverage")
 
 
-@measure(
+@of_order(
     says="the share of pairs of a true and another label of a row that are in the wrong order, ties as wrong",
     formula="ranking_loss / ranking_loss_rows",
-    range=(0, 1),
     better=LOWER,
-    source=EXTENSION,
-    family=ORDER,
 )
 def label_ranking_loss(t: LabelTable) -> Number:
     return _mean_of_ranks(t, "ranking_loss")

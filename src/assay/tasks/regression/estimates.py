@@ -137,15 +137,10 @@ class RegressionEstimates(TaskEstimates):
     ) -> Estimate:
         notes: tuple[str, ...] = ()
         if isinstance(interval, Interval):
-            interval = Interval(
-                low=interval.low, high=interval.high, level=interval.level, method=interval.method,
-                notes=warn(measure, view),
-            )  # fmt: skip
+            interval = replace(interval, notes=warn(measure, view))
         if isinstance(view, SummaryView) and not isinstance(value, Undefined):
             notes = _describe_bins(measure, view)
-        return build_estimate(
-            measure.title, value, interval, view.units, label=output, slice=self.slice, notes=notes
-        )  # fmt: skip
+        return build_estimate(measure.title, value, interval, view.units, label=output, slice=self.slice, notes=notes)
 
 
 def _describe_bins(measure: Measure, view: SummaryView) -> tuple[str, ...]:
@@ -163,13 +158,12 @@ def value_units(tally: Residuals, names: Sequence[str]) -> dict[str, dict[str, f
     """Some measures of every unit alone, of the first output; nothing where rows are the units."""
     if not tally.by_unit:
         return {}
-    final = tally.final()
-    view = view_of(tally, tally.facts.outputs[0])
-    ids = final.unit_moments[0].ids if final.unit_moments else sorted(set(final.table.units or ()))  # type: ignore[union-attr]
-    sums = cast("Any", view).per_unit
+    sums = view_of(tally, tally.facts.outputs[0]).per_unit or {}
     columns = {}
     with np.errstate(all="ignore"):
         for name in names:
             values = find_measure(name).values(cast("Any", Errors(sums)))
             columns[name] = [float(value) if math.isfinite(value) else None for value in values]
-    return {unit: {name: column[place] for name, column in columns.items()} for place, unit in enumerate(ids)}
+    return {
+        unit: {name: column[place] for name, column in columns.items()} for place, unit in enumerate(tally.unit_ids)
+    }

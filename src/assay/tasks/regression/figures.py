@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from assay.inference.unit_intervals import student_quantile
 from assay.tasks.regression.summary import view_of
-from assay.tasks.regression.views import RowView, View
+from assay.tasks.regression.views import View
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.tasks.regression.summary import SummaryView
     from assay.tasks.regression.tally import Residuals
 
     Floats = NDArray[np.float64]
@@ -41,11 +40,7 @@ def collect_figures(tally: Residuals, level: float) -> dict[str, Any]:
 
 def draw_output(view: View, level: float) -> dict[str, Any]:
     """Data of the pictures of one output."""
-    if isinstance(view, RowView):
-        truth, error, counts = view.truth, view.error, np.ones(view.rows)
-    else:
-        cells = cast("SummaryView", view)
-        truth, error, counts = cells.truth, cells.error, cells.counts
+    truth, error, counts = view.truth, view.error, view.counts
     predicted = truth - error
     points = view.rows <= DRAWN
     skewness, kurtosis = view.shape()

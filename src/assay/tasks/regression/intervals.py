@@ -69,9 +69,7 @@ def _choose_method(measure: Measure, view: View) -> Callable[[Measure, Any, floa
         return _share_interval
     if measure.name in LIMITS and not view.by_unit:
         return _limit_interval
-    if isinstance(view, RowView):
-        return _row_interval
-    return _unit_interval if view.by_unit else _cell_interval
+    return _jackknife_alone if view.by_unit or isinstance(view, RowView) else _cell_interval
 
 
 def mean_interval(measure: Measure, views: Sequence[View], level: float) -> Interval | str:
@@ -80,7 +78,7 @@ def mean_interval(measure: Measure, views: Sequence[View], level: float) -> Inte
         return "an interval of the mean over outputs needs a measure of sums and rows that are held"
     if views[0].units < FEWEST:
         return f"only {counted(views[0].units, 'unit')}; an interval needs {FEWEST} or more"
-    return _jackknife(measure, cast("Sequence[RowView]", views), level)
+    return _jackknife(measure, views, level)
 
 
 def warn(measure: Measure, view: View) -> tuple[str, ...]:
@@ -112,43 +110,36 @@ def _finish(scale: Scale, value: float, error: float, *, df: float, level: float
     return Interval(low=low, high=high, level=level, method=method)
 
 
-def _without_each(measure: Measure, view: RowView | SummaryView) -> Floats:
-    """The value of all rows, and those without each unit."""
-    with np.errstate(all="ignore"):
-        return measure.values(cast("Any", Errors(view.stack)))
-
-
-def _row_interval(measure: Measure, view: RowView, level: float) -> Interval | str:
+def _jackknife_alone(measure: Measure, view: View, level: float) -> Interval | str:
     return _jackknife(measure, [view], level)
 
 
-def _jackknife(measure: Measure, views: Sequence[RowView], level: float) -> Interval | str:
+def _jackknife(measure: Measure, views: Sequence[View], level: float) -> Interval | str:
     """Without each unit in turn, on the scale of the measure; the mean over several outputs."""
-    scale, units = scale_of(measure), views[0].units
+    scale, units, held = scale_of(measure), views[0].units, isinstance(views[0], RowView)
     method = f"jackknife of {units:,} {'units' if views[0].by_unit else 'rows'}, {scale.name} scale, Student's t"
-    if measure.name == "spearman_r":
-        return _rank_interval(views, scale, level)
+    if measure.name == "spearman_r" and held:
+        return _rank_interval(cast("Sequence[RowView]", views), scale, level)
     try:
-        values = _mean_over([_without_each(measure, view) for view in views], views)
+        with np.errstate(all="ignore"):
+            parts = [measure.values(cast("Any", Errors(view.stack))) for view in views]
     except LackingColumnError as lacking:
-        return str(lacking)
-    return _from_stack(values, scale, views[0].freedom, level, method)
-
-
-def _mean_over(parts: Sequence[Floats], views: Sequence[View]) -> Floats:
-    """The mean over outputs, by their weights."""
-    shares = views[0].facts.shares if len(views) > 1 else (1.0,)
-    return np.asarray(sum(share * part for share, part in zip(shares, parts, strict=True)), dtype=np.float64)
-
-
-def _from_stack(values: Floats, scale: Scale, df: float, level: float, method: str) -> Interval | str:
+        return str(lacking) if held else f"rows beyond what is held give no interval of {measure.name} by unit"
+    values = _mean_over(parts, views)
     if not np.isfinite(values).all():
         return "the value is undefined, or infinite, without one of the units"
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = scale.to(values)
     if not np.isfinite(scaled).all():
         return "the value, or that without one unit, is at an end of its range"
-    return _finish(scale, float(scaled[0]), jackknife_error(scaled[0], scaled[1:]), df=df, level=level, method=method)
+    error = jackknife_error(scaled[0], scaled[1:])
+    return _finish(scale, float(scaled[0]), error, df=views[0].freedom, level=level, method=method)
+
+
+def _mean_over(parts: Sequence[Floats], views: Sequence[View]) -> Floats:
+    """The mean over outputs, by their weights."""
+    shares = views[0].facts.shares if len(views) > 1 else (1.0,)
+    return np.asarray(sum(share * part for share, part in zip(shares, parts, strict=True)), dtype=np.float64)
 
 
 def _rank_interval(views: Sequence[RowView], scale: Scale, level: float) -> Interval | str:
@@ -170,16 +161,6 @@ def _centred_influence(view: RowView) -> Floats:
     return view.by_units(influence - influence.mean()) / view.rows
 
 
-def _unit_interval(measure: Measure, view: SummaryView, level: float) -> Interval | str:
-    scale = scale_of(measure)
-    method = f"jackknife of {view.units:,} units, {scale.name} scale, Student's t"
-    try:
-        values = _without_each(measure, view)
-    except (LackingColumnError, KeyError):
-        return f"rows beyond what is held give no interval of {measure.name} by unit"
-    return _from_stack(values, scale, view.freedom, level, method)
-
-
 def _cell_interval(measure: Measure, view: SummaryView, level: float) -> Interval | str:
     """By the influence of each cell of truth and error; ratios and other means by their sums of squares."""
     scale, n = scale_of(measure), view.rows
@@ -198,8 +179,8 @@ def _cell_interval(measure: Measure, view: SummaryView, level: float) -> Interva
     value, slopes = gradient
     influence, rest = np.zeros(len(view.counts)), 0.0
     for name, slope in slopes.items():
-        if name in view.per_cell:
-            influence += slope * view.per_cell[name]
+        if name in view.added:
+            influence += slope * view.added[name]
         elif (starred := "rel*" if name == "abs_rel" else f"{name}*") in view.summary.sums:
             square = view.summary.sums[starred].fraction
             total = view.summary.sums[name].fraction
