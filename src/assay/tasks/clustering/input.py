@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -135,16 +135,13 @@ def _count_held(batches: Batches, factors: tuple[str, ...], width: int) -> Table
     matrix = np.column_stack([joined[f"{FEATURE}{place}"] for place in range(width)])
     geometry = Geometry.measure(matrix, joined[PREDICTED].tolist())
     tally = Contingency.build(parts.tally.counts, clusters=geometry.clusters, geometry=geometry)
-    return replace(parts, tally=tally)
+    return TableParts(tally, parts.grouped)
 
 
 def count_models(models: tuple[str, ...], batch: Batch) -> ClusteredModels:
     """Count a batch of rows for several clusterings: the kernel."""
     columns = [batch[TRUTH].tolist(), *(batch[f"{PREDICTED} of {model}"].tolist() for model in models)]
-    cells: dict[tuple[Label, ...], int] = {}
-    for cell in zip(*columns, strict=True):
-        cells[cell] = cells.get(cell, 0) + 1
-    return ClusteredModels(models=models, cells=cells)
+    return ClusteredModels(models=models, cells=Counter(zip(*columns, strict=True)))
 
 
 def describe_clusters(tally: Contingency) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -42,11 +42,10 @@ from assay.tasks.multilabel.tally import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats, Whole
     from assay.measures.declare import Measure
     from assay.tasks.task_settings import TaskSettings
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
 
 LOSSES: Final = {"hamming_loss": "Hamming loss", "jaccard_samples": "Jaccard of a row"}
 EXACT: Final = "exact_match_ratio"
@@ -102,6 +101,10 @@ class PairedSets(Digested):
     def rows(self) -> int:
         """Rows that were counted."""
         return next(iter(self.tallies.values())).rows
+
+    def table(self, model: str) -> LabelSets:
+        """The tally of one model."""
+        return self.tallies[model]
 
     def as_stored(self) -> PairedSets:
         """The same with scores rounded as a Record stores them, where there are very many."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -26,14 +26,12 @@ from assay.tasks.multilabel.tally import MOST_LABELS, SAMPLE, LabelSets
 from assay.tasks.task_estimates import TaskEstimates
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats
     from assay.inference.intervals.interval_choice import Found
     from assay.tally.scores.ranked_table import Ranked
     from assay.tally.unit_table import UnitTable
     from assay.tasks.task_settings import TaskSettings
 
-    Floats: TypeAlias = NDArray[np.float64]
 
 LABEL_MEASURES: Final = ("precision", "recall", "f1", "jaccard", "specificity", "prevalence", "predicted_positive_rate")
 SCORE_MEASURES: Final = ("auroc", "average_precision")

@@ -37,13 +37,13 @@ class SetParts(Parts[Any]):
 
     def to_json(self) -> dict[str, object]:
         """As it travels between machines."""
-        return {**super().to_json(), "faults": [[*key, n] for key, n in self.faults.counts.items()]}
+        return {**super().to_json(), "faults": [[*key, n] for key, n in self.faults.items()]}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:
         """The inverse of `to_json`."""
         kind = PairedSets if "models" in content else LabelSets
-        faults = Faults(counts={(code, what): n for code, what, n in content["faults"]})
+        faults = Faults({(code, what): n for code, what, n in content["faults"]})
         return cls(kind.from_json(content), Grouped.from_json(content["groups"], LabelSets.from_json), faults)
 
 
@@ -76,7 +76,8 @@ def _read_matrices(layout: Layout, batch: Batch) -> tuple[tuple[Label, ...], dic
     if labels is None:
         labels = order_labels(own for column in sets.values() for own in column)
     for key, column in sets.items():
-        matrices[key], faults = fill_bits(key, column, labels, faults)
+        matrices[key], more = fill_bits(key, column, labels)
+        faults += more
     for key in [key for key in matrices if key not in sets and not key.startswith(SCORE)]:
         matrices[key], more = read_bits(key, matrices[key], labels)
         faults += more
@@ -92,7 +93,7 @@ def _stack(batch: Batch, key: str) -> NDArray[Any]:
 
 def _apply_thresholds(matrices: dict[str, NDArray[Any]], layout: Layout, labels: Sequence[Label]) -> Faults:
     """Check scores, and make predictions of them where none were given."""
-    faults: dict[tuple[str, str], int] = {}
+    faults = Faults()
     for key in [key for key in matrices if key.startswith(SCORE)]:
         score = np.asarray(matrices[key], dtype=np.float64)
         wrong = ~np.isfinite(score)
@@ -105,4 +106,4 @@ def _apply_thresholds(matrices: dict[str, NDArray[Any]], layout: Layout, labels:
         called = PREDICTED + key.removeprefix(SCORE)
         if called not in matrices:
             matrices[called] = (score >= np.array(layout.thresholds)).astype(np.uint8)
-    return Faults(counts=faults)
+    return faults

@@ -18,7 +18,7 @@ from assay.rows.tables import Table
 from assay.tally.batches import Batches, Column, open_batches
 from assay.tally.by_group import MISSING, Grouped
 from assay.tasks.multilabel.kernel import PREDICTED, SCORE, TRUTH, SetParts, count_batch
-from assay.tasks.multilabel.roles import Form, Layout, find_form, read_thresholds, to_matrix
+from assay.tasks.multilabel.roles import Form, Layout, check_faults, find_form, read_thresholds, to_matrix
 from assay.tasks.multilabel.tally import LabelSets
 from assay.tasks.unit_inputs import MODEL, ordered_levels, side_columns
 
@@ -43,7 +43,7 @@ def read_sets(request: Request, models: Mapping[str, Mapping[str, object]] | Non
     about: dict[str, object] = {"columns": {} if request.data is None else _shown_columns(request, given)}
     with _open_arrays(columns) if request.data is None else open_batches(request, columns) as batches:
         parts = batches.run(kernel, SetParts)
-        parts.faults.check(str(batches.table.where), layout.labels)
+        check_faults(parts.faults, str(batches.table.where), layout.labels)
         tally, notes = parts.tally.as_stored(), batches.notes
         if layout.labels is None:
             notes = (*notes, f"labels are those that occur: {listed(tally.labels)}; declare them with labels=[...]")
@@ -146,12 +146,12 @@ def _arrange_array(key: str, value: object, options: Mapping[str, Any]) -> Arran
 
 def _arrange_columns(key: str, value: object, options: Mapping[str, Any]) -> Arranged:
     """Columns of a table: one for each label, or one of lists or text."""
-    own, missing = _column_names(key, value), options.get("missing", "error")
+    own, missing = _column_names(key, value), cast("Any", options.get("missing", "error"))
     if len(own) > 1 or key.startswith(SCORE):
         columns = {f"{key} {place}": Column(name, "number", missing) for place, name in enumerate(own)}
         return "columns", tuple(own), len(own), columns
     form: Form = "text" if options.get("separator") is not None else "sets"
-    empty = "keep" if options.get("empty_is_set") else missing
+    empty = cast("Any", "keep" if options.get("empty_is_set") else missing)
     return form, None, None, {key: Column(own[0], "label" if form == "text" else "any", empty)}
 
 

@@ -25,9 +25,9 @@ from assay.tally.unit_table import UnitTable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats, Whole
+
     Bits: TypeAlias = NDArray[np.uint8]
-    Whole: TypeAlias = NDArray[np.int64]
-    Floats: TypeAlias = NDArray[np.float64]
 
 MOST_LABELS: Final = 500
 """Labels up to which cross products are kept: 1,500 x 1,500 numbers."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from assay.core.errors import PlanError
 from assay.core.text import counted
 from assay.core.values import Undefined
 from assay.inference.findings import Check, Effect, Finding, no_number
@@ -20,14 +21,12 @@ from assay.tasks.regression.estimates import find_measure
 from assay.tasks.regression.sums import Errors, LackingColumnError, add_by_code, row_sums
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats
     from assay.core.values import Amount
     from assay.measures.declare import Measure
     from assay.tasks.regression.tally import PairedResiduals
     from assay.tasks.task_settings import TaskSettings
 
-    Floats = NDArray[np.float64]
 
 COMPARED: Final = ("mean_absolute_error", "root_mean_squared_error")
 """The measures that a comparison turns on unless others are named."""
@@ -90,8 +89,6 @@ def select_columns(models: UnitModels, measure: Measure) -> UnitModels:
         with np.errstate(all="ignore"):
             measure.values(cast("Any", noted))
     except LackingColumnError as lacking:
-        from assay.core.errors import PlanError
-
         raise PlanError(
             "comparison-needs", f"{measure.title} cannot be compared by swaps", where="measures", found=str(lacking),
             fix="name measures of sums, such as mean_absolute_error",
@@ -167,8 +164,6 @@ def _time_order(paired: PairedResiduals, difference: Floats) -> Floats:
     """The mean difference at each time, in order."""
     columns = paired.table.columns(paired.models[0])
     if "time" not in columns:
-        from assay.core.errors import PlanError
-
         raise PlanError(
             "comparison-needs", "the Diebold-Mariano test needs the order of the rows", where="time",
             fix="give time=... (--time COLUMN)",

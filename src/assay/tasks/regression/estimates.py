@@ -9,8 +9,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
-import numpy as np
-
 from assay.core.labels import Label
 from assay.core.values import Number, Undefined, Value
 from assay.inference.estimates import ByClass, Estimate, Interval, build_estimate
@@ -152,18 +150,3 @@ def _describe_bins(measure: Measure, view: SummaryView) -> tuple[str, ...]:
     if measure.name in FROM_CELLS:
         return ("from bins of the truth with a relative width of 1/32 and of errors with one of 1/8",)
     return ()
-
-
-def value_units(tally: Residuals, names: Sequence[str]) -> dict[str, dict[str, float | None]]:
-    """Some measures of every unit alone, of the first output; nothing where rows are the units."""
-    if not tally.by_unit:
-        return {}
-    sums = view_of(tally, tally.facts.outputs[0]).per_unit or {}
-    columns = {}
-    with np.errstate(all="ignore"):
-        for name in names:
-            values = find_measure(name).values(cast("Any", Errors(sums)))
-            columns[name] = [float(value) if math.isfinite(value) else None for value in values]
-    return {
-        unit: {name: column[place] for name, column in columns.items()} for place, unit in enumerate(tally.unit_ids)
-    }

@@ -10,14 +10,13 @@ import numpy as np
 
 from assay.inference.unit_intervals import student_quantile
 from assay.tasks.regression.summary import view_of
+from assay.tasks.regression.sums import as_double
 from assay.tasks.regression.views import View
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats
     from assay.tasks.regression.tally import Residuals
 
-    Floats = NDArray[np.float64]
 
 CELLS: Final = 28
 BINS: Final = 40
@@ -100,11 +99,8 @@ def _limits(view: View) -> list[float] | None:
     if n <= 1:
         return None
     bias = -float(view.total["e"] / n)
-    try:
-        sd = math.sqrt(max(float(view.total["dede"] - view.total["de"] ** 2 / n), 0.0) / (n - 1))
-    except OverflowError:
-        return None
-    return [bias - 1.96 * sd, bias, bias + 1.96 * sd]
+    sd = math.sqrt(max(as_double(view.total["dede"] - view.total["de"] ** 2 / n), 0.0) / (n - 1))
+    return [bias - 1.96 * sd, bias, bias + 1.96 * sd] if math.isfinite(sd) else None
 
 
 def _distribution(error: Floats, counts: Floats) -> dict[str, Any]:
@@ -136,8 +132,10 @@ def deciles(truth: Floats, error: Floats, counts: Floats, level: float) -> list[
         weights, sizes = counts[chosen], np.abs(error[chosen])
         n = float(weights.sum())
         mean = float((weights * sizes).sum()) / n
-        spread = math.sqrt(max(float((weights * (sizes - mean) ** 2).sum()), 0.0) / (n - 1) / n) if n > 1 else 0.0
-        reach = student_quantile((1 + level) / 2, n - 1) * spread if spread else 0.0
+        with np.errstate(over="ignore"):
+            squares = float((weights * (sizes - mean) ** 2).sum())
+        spread = math.sqrt(max(squares, 0.0) / (n - 1) / n) if n > 1 else 0.0
+        reach = student_quantile((1 + level) / 2, n - 1) * spread if 0 < spread < math.inf else 0.0
         ends = [float(truth[chosen].min()), float(truth[chosen].max())]
         rows.append([*map(_digits, ends), n, mean, max(mean - reach, 0.0), mean + reach])
     return rows

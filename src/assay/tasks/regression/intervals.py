@@ -17,18 +17,16 @@ from assay.core.values import Share, Undefined
 from assay.inference.estimates import Interval
 from assay.inference.unit_intervals import FEW, FEWEST, jackknife_error, scale_of, student_quantile
 from assay.tasks.regression.summary import SummaryView
-from assay.tasks.regression.sums import Errors, LackingColumnError
+from assay.tasks.regression.sums import Errors, LackingColumnError, as_double
 from assay.tasks.regression.views import ORDER, RowView, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats
     from assay.inference.unit_intervals import Scale
     from assay.measures.declare import Measure
 
-    Floats = NDArray[np.float64]
 
 HEAVY: Final = 9.0
 """Kurtosis of the errors above which no interval of squared errors holds its level."""
@@ -59,7 +57,8 @@ def find_interval(measure: Measure, view: View, level: float) -> Interval | str:
         return _sum_interval(measure, view, level)
     if view.units < FEWEST:
         return f"only {counted(view.units, 'unit')}; an interval needs {FEWEST} or more"
-    return _choose_method(measure, view)(measure, cast("Any", view), level)
+    with np.errstate(over="ignore", invalid="ignore"):  # an infinite spread is told as such
+        return _choose_method(measure, view)(measure, cast("Any", view), level)
 
 
 def _choose_method(measure: Measure, view: View) -> Callable[[Measure, Any, float], Interval | str]:
@@ -116,15 +115,15 @@ def _jackknife_alone(measure: Measure, view: View, level: float) -> Interval | s
 
 def _jackknife(measure: Measure, views: Sequence[View], level: float) -> Interval | str:
     """Without each unit in turn, on the scale of the measure; the mean over several outputs."""
-    scale, units, held = scale_of(measure), views[0].units, isinstance(views[0], RowView)
+    scale, units, by_row = scale_of(measure), views[0].units, isinstance(views[0], RowView)
     method = f"jackknife of {units:,} {'units' if views[0].by_unit else 'rows'}, {scale.name} scale, Student's t"
-    if measure.name == "spearman_r" and held:
+    if measure.name == "spearman_r" and by_row:
         return _rank_interval(cast("Sequence[RowView]", views), scale, level)
     try:
         with np.errstate(all="ignore"):
             parts = [measure.values(cast("Any", Errors(view.stack))) for view in views]
     except LackingColumnError as lacking:
-        return str(lacking) if held else f"rows beyond what is held give no interval of {measure.name} by unit"
+        return str(lacking) if by_row else f"rows beyond what is held give no interval of {measure.name} by unit"
     values = _mean_over(parts, views)
     if not np.isfinite(values).all():
         return "the value is undefined, or infinite, without one of the units"
@@ -188,7 +187,7 @@ def _cell_interval(measure: Measure, view: SummaryView, level: float) -> Interva
         elif name not in ("zeros", "below", "scale", "base_n"):
             return f"beyond {n:,} rows there is no interval of {measure.name}: its rows are not held"
     influence -= view.add_cells(influence) / n
-    variance = (view.add_cells(influence**2) if not rest else 0.0) + rest
+    variance = max(rest or view.add_cells(influence**2), 0.0)  # rounded squares of equal values may fall below 0
     method = f"linearised over cells of truth and error, {scale.name} scale, Student's t"
     return _finish(scale, value, math.sqrt(variance), df=n - 1, level=level, method=method)
 
@@ -233,9 +232,11 @@ def _sum_interval(measure: Measure, view: View, level: float) -> Interval | str:
 def _limit_interval(measure: Measure, view: View, level: float) -> Interval | str:
     """Bland and Altman's interval of a limit of agreement, exact enough for normal errors."""
     value, n = measure(cast("Any", view.errors(measure))), view.rows
-    second = float(view.total["dede"] - view.total["de"] ** 2 / n)
+    second = as_double(view.total["dede"] - view.total["de"] ** 2 / n)
     if isinstance(value, Undefined) or not second > 0:
         return "all errors are equal, so the spread is unknown"
+    if math.isinf(second):
+        return "the spread is too large to be computed"
     error = math.sqrt(second / (n - 1) * (1 / n + 1.96**2 / (2 * (n - 1))))
     reach = student_quantile((1 + level) / 2, n - 1) * error
     method = "Bland and Altman, Student's t, for normal errors"

@@ -21,7 +21,8 @@ from assay.tasks.unit_inputs import UNIT, Parts, count_levels, lacking_role, ord
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from assay.core.arrays import Floats
+
 
 BASELINES: Final = ("mean", "median", "last")
 LARGEST: Final = 1e300

@@ -25,9 +25,8 @@ from assay.tasks.regression.digit_sums import (
 from assay.tasks.regression.sums import base_columns, forecast_columns, log_ratios
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from assay.core.arrays import Floats
 
-    Floats = NDArray[np.float64]
     Range = tuple[float, float]
 
 STEP: Final = 1 << 18
@@ -44,8 +43,9 @@ def exact_sums(truth: Floats, predicted: Floats) -> dict[str, Dyadic]:
         sign = np.sign(y - p)
         apart = sum_exactly(y * sign) + sum_exactly(-p * sign)
         digits = _open_digits(find_range(y), find_range(p), len(y))
-        for rows in steps(len(y)) if digits is not None else ():
-            digits.add((y[rows], p[rows]))
+        if digits is not None:
+            for rows in steps(len(y)):
+                digits.add((y[rows], p[rows]))
         sums = *_sum_pairs(y, p, digits), apart
         total = {name: total[name] + value for name, value in zip(total, (*sums, _sum_sizes(y, sums[0])), strict=True)}
     return total

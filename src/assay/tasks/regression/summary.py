@@ -15,15 +15,15 @@ import numpy as np
 from assay.tasks.regression.digit_sums import DESK, Dyadic
 from assay.tasks.regression.grid import ErrorGrid, ErrorHistogram, count_bins
 from assay.tasks.regression.row_totals import STEP, sum_batch
+from assay.tasks.regression.sums import as_double
 from assay.tasks.regression.unit_moments import UnitMoments
 from assay.tasks.regression.views import CONSTANTS, RowView, View
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats
     from assay.tasks.regression.tally import Facts, Residuals
-
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -114,11 +114,13 @@ class SummaryView(View):
         self.zeros, self.below = summary.zeros, summary.below
         self.units = self.rows if self.moments is None else len(self.moments.ids)
         self.truth, self.error, self.counts = summary.grid.cells()
-        self.exact = summary.sums
-        self.sums = {name: value for name, value in self.exact.items() if not name.endswith("*")}
+        self.predicted, self.exact = self.truth - self.error, summary.sums
 
-    @cached_property
-    def spreads(self) -> dict[str, Any]:
+    def find_sums(self) -> dict[str, Dyadic]:
+        """Those of the rows, without the sums of squares."""
+        return {name: value for name, value in self.exact.items() if not name.endswith("*")}
+
+    def find_spreads(self) -> dict[str, Any]:
         """What needs order or distances from a mean comes from the cells."""
         low, high, least, most = self.summary.ends
         spreads: dict[str, Any] = {
@@ -155,11 +157,10 @@ class SummaryView(View):
     def plain(self) -> dict[str, float]:
         """The sums of all rows as doubles; those about a centre are about the mean."""
         names = [name for name, value in self.total.items() if name not in ("central", "rank_r") and value is not None]
-        plain = {name: float(self.total[name]) for name in names if math.isfinite(self.total[name])}
+        plain = {name: value for name in names if math.isfinite(value := as_double(self.total[name]))}
         return plain | {name: self.add_cells(values) for name, values in self.added.items() if name[0] == "d"}
 
-    @cached_property
-    def per_unit(self) -> dict[str, Floats] | None:
+    def sum_units(self) -> dict[str, Floats] | None:
         """What each unit adds to every sum, where units are named."""
         return None if self.moments is None else self.moments.sums(*self.centres)
 

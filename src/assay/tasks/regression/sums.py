@@ -6,6 +6,7 @@ The same names hold exact fractions for one table, and arrays for a stack of tab
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -14,11 +15,13 @@ import numpy as np
 from assay.core.registry import Declared, Registry
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats
     from assay.core.values import Amount
 
-    Floats = NDArray[np.float64]
 
 NOT_GIVEN: Final = {
     "base": "no baseline is stated: baseline='mean', 'median' or 'last', or a column reference=...",
@@ -90,6 +93,14 @@ def row_sums(truth: Floats, error: Floats, centres: tuple[float, float], counts:
             "de4": apart**4,
             "dev": np.abs(away) - balance * away,
         }
+
+
+def as_double(value: float | Fraction) -> float:
+    """An exact sum as a double, infinite where none is so large."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def add_by_code(codes: NDArray[np.intp] | None, values: Floats) -> Floats:

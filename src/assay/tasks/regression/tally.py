@@ -18,7 +18,8 @@ from assay.tasks.regression.summary import Summary
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from assay.core.arrays import Floats
+
 
 HELD_ROWS: Final = 200_000
 """Rows up to which a tally keeps them all, so that order and units are exact."""

@@ -26,12 +26,10 @@ from assay.tasks.regression.sums import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats
     from assay.measures.declare import Measure
     from assay.tasks.regression.tally import Facts
 
-    Floats = NDArray[np.float64]
 
 LAST: Final = "last"
 CONSTANTS: Final = ("mean", "median")
@@ -48,6 +46,7 @@ class View(ABC):
     rows: int
     by_unit: bool
     truth: Floats
+    predicted: Floats
     error: Floats
     counts: Floats
     """How many rows each row or cell stands for."""
@@ -55,17 +54,22 @@ class View(ABC):
     """Rows whose truth is 0."""
     below: int
     """Rows with a truth or prediction of -1 or less."""
-
     exact: Mapping[str, Dyadic]
     """Exact sums of truth and predictions, at least."""
-    sums: Mapping[str, Dyadic]
-    """All exact sums that measures read."""
-    spreads: dict[str, Any]
-    """Distances of the truth from its mean, its range and quartiles, the largest error, the errors of the baseline."""
-    per_unit: dict[str, Floats] | None
-    """What each unit adds to every sum; None where units are neither named nor held."""
     units: int
     """How many units there are."""
+
+    @abstractmethod
+    def find_sums(self) -> Mapping[str, Dyadic]:
+        """All exact sums that measures read."""
+
+    @abstractmethod
+    def find_spreads(self) -> dict[str, Any]:
+        """Distances of the truth from its mean, its range and quartiles, the largest error, those of the baseline."""
+
+    @abstractmethod
+    def sum_units(self) -> dict[str, Floats] | None:
+        """What each unit adds to every sum; None where units are neither named nor held."""
 
     @abstractmethod
     def find_baseline(self) -> float | Floats | None:
@@ -87,7 +91,7 @@ class View(ABC):
     def total(self) -> dict[str, Any]:
         """The sums of all rows, exact where they are sums of truth and predictions."""
         central = central_moments(self.error, self.counts)
-        total = exact_totals(self.rows, self.sums, zeros=self.zeros, below=self.below) | self.spreads
+        total = exact_totals(self.rows, self.find_sums(), zeros=self.zeros, below=self.below) | self.find_spreads()
         if self.scale is not None:
             total["scale"] = Fraction(self.scale)
         return total | {
@@ -123,7 +127,12 @@ class View(ABC):
     @cached_property
     def ranks(self) -> tuple[float | None, Floats]:
         """Spearman's correlation and the influence of each row or cell."""
-        return rank_correlation(self.truth, self.truth - self.error, self.counts)
+        return rank_correlation(self.truth, self.predicted, self.counts)
+
+    @cached_property
+    def per_unit(self) -> dict[str, Floats] | None:
+        """What each unit adds to every sum."""
+        return self.sum_units()
 
     @cached_property
     def stack(self) -> dict[str, Floats]:
@@ -200,6 +209,7 @@ class RowView(View):
         self.rows, self.by_unit = len(self.truth), units is not None
         self.zeros = self.rows - int(np.count_nonzero(self.truth))
         self.below = int(((self.truth <= -1) | (self.predicted <= -1)).sum())
+        self.exact = exact_sums(self.truth, self.predicted)
         self.codes = None if units is None else np.unique(np.array(units), return_inverse=True)[1]
         self.units = self.rows if self.codes is None else int(self.codes.max(initial=-1)) + 1
 
@@ -230,18 +240,11 @@ class RowView(View):
         base = {name: values for name, values in self.added.items() if name.startswith("base_")}
         return own_columns(self.columns, self.facts.interval_level) | base
 
-    @cached_property
-    def exact(self) -> dict[str, Dyadic]:
-        """Exact sums of truth and predictions."""
-        return exact_sums(self.truth, self.predicted)
-
-    @cached_property
-    def sums(self) -> dict[str, Dyadic]:
+    def find_sums(self) -> dict[str, Dyadic]:
         """Those, and the exact sums of what each row adds to other measures."""
-        return self.exact | {name: sum_exactly(values) for name, values in self.own.items()}
+        return {**self.exact} | {name: sum_exactly(values) for name, values in self.own.items()}
 
-    @cached_property
-    def spreads(self) -> dict[str, Any]:
+    def find_spreads(self) -> dict[str, Any]:
         """Without rounding."""
         quartiles = np.quantile(self.truth, [0.25, 0.75])
         spreads: dict[str, Any] = {
@@ -265,8 +268,7 @@ class RowView(View):
         y, count = self.exact["y"].fraction, int(above.sum())
         return high - (y - high) + y / self.rows * (self.rows - 2 * count)
 
-    @cached_property
-    def per_unit(self) -> dict[str, Floats]:
+    def sum_units(self) -> dict[str, Floats]:
         """What each unit adds to every sum."""
         none = np.zeros(self.rows)  # a measure that these rows leave undefined has no interval
         by_row = self.added | self.own | {"zeros": none, "below": none}

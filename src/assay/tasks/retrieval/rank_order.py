@@ -16,10 +16,9 @@ from assay.tasks.retrieval.tally import MOST_SHOWN, NAMED, SHOWN, Outside, Ranki
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats, Whole
     from assay.tally.kernels import Batch
 
-    Whole = NDArray[np.int64]
-    Reals = NDArray[np.float64]
     Texts = NDArray[np.object_]
 
 
@@ -32,7 +31,7 @@ class Judgements:
     code: Whole
     """Of each judged document: the place of its query; sorted."""
     document: Texts
-    grade: Reals
+    grade: Floats
     relevant: float = 1.0
     cutoffs: tuple[int, ...] = (1, 5, 10, 20, 100, 1000)
     catalogue: int | None = None
@@ -70,7 +69,7 @@ class Judgements:
             **counted,
         )
 
-    def empty(self, ids: Sequence[str], *, exposed: bool) -> Rankings:
+    def empty(self, ids: Sequence[str]) -> Rankings:
         """The tally of queries for which the run holds nothing."""
         none = np.zeros(0, dtype=np.int64)
         return self.tally(
@@ -81,7 +80,7 @@ class Judgements:
             first=none,
             tied=none,
             grade=np.zeros(0),
-            exposure=self.expose(np.zeros(0, dtype=object), none) if exposed else None,
+            exposure=self.expose(np.zeros(0, dtype=object), none),
         )
 
     def expose(self, documents: Texts, ranks: Whole) -> Exposure | None:
@@ -126,7 +125,7 @@ class Ranked:
     def of(
         cls,
         code: Whole,
-        score: Reals,
+        score: Floats,
         place: Whole,
         name: Callable[[NDArray[np.intp]], Texts],
         *,
@@ -214,7 +213,7 @@ class Ties:
     end: Whole
 
     @classmethod
-    def find(cls, code: Whole, score: Reals) -> Ties:
+    def find(cls, code: Whole, score: Floats) -> Ties:
         """Groups among rows that are ordered by query and score."""
         alike = np.flatnonzero((score[1:] == score[:-1]) & (code[1:] == code[:-1]))
         if not len(alike):
@@ -249,7 +248,7 @@ def _extents(code: Whole, size: int) -> tuple[Whole, Whole]:
     return start, retrieved
 
 
-def order_rows(code: Whole, score: Reals) -> NDArray[np.intp] | None:
+def order_rows(code: Whole, score: Floats) -> NDArray[np.intp] | None:
     """An order in which rows of a query follow each other and scores fall; None where they do already."""
     change = np.flatnonzero(code[1:] != code[:-1]) + 1
     rises = np.flatnonzero(score[1:] > score[:-1]) + 1
@@ -260,7 +259,7 @@ def order_rows(code: Whole, score: Reals) -> NDArray[np.intp] | None:
 
 
 def _shown(
-    ids: Sequence[str], columns: tuple[Whole, Whole, Texts, Whole], grades: Reals
+    ids: Sequence[str], columns: tuple[Whole, Whole, Texts, Whole], grades: Floats
 ) -> dict[str, tuple[tuple[str, float | None], ...]]:
     """The first documents of each query with their grades."""
     first: dict[str, list[tuple[str, float | None]]] = {}

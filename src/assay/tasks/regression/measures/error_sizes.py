@@ -20,6 +20,7 @@ CONSTANT = "the truth is constant"
 in_unit = partial(measure, range=(0, inf), better=LOWER, family="size of errors", unit="as truth")
 relative_error = partial(measure, range=(0, inf), better=LOWER, family="relative errors")
 bias = partial(measure, range=(-inf, inf), better=NEITHER, family="bias")
+of_shape = partial(measure, range=(-inf, inf), better=NEITHER, source=EXTENSION, family="shape of errors")
 
 
 def nonzero(zeros: Amount, n: Amount) -> Amount:
@@ -310,27 +311,20 @@ def nrmse_euclid(t: Errors) -> Number:
     return number(root(t.sq_e), over=root(t.sq_y), empty="the truth is 0 in all rows")
 
 
-@measure(
+@of_shape(
     says="how unequal the errors lie on both sides of their mean; 0 for a normal distribution",
     formula="sqrt(n) * de3 / (dede - de * de / n) ** 1.5",
-    range=(-inf, inf),
-    better=NEITHER,
-    source=EXTENSION,
-    family="shape of errors",
 )
 def error_skewness(t: Errors) -> Number:
     spread = t.dede - t.de * t.de / t.n
     return number(t.de3 * root(t.n), over=spread * root(spread), empty="all errors are equal")
 
 
-@measure(
+@of_shape(
     says="how much a few large errors dominate: 3 for a normal distribution, above 9 squared errors have no valid "
     "interval",
     formula="n * de4 / (dede - de * de / n) ** 2",
     range=(1, inf),
-    better=NEITHER,
-    source=EXTENSION,
-    family="shape of errors",
 )
 def error_kurtosis(t: Errors) -> Number:
     spread = t.dede - t.de * t.de / t.n

@@ -16,9 +16,8 @@ from assay.tasks.retrieval.measures.lists import IR, check_cutoff, divide, mean
 from assay.tasks.retrieval.tally import Rankings, sum_weights
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from assay.core.arrays import Floats
 
-    Reals = NDArray[np.float64]
 
 NO_GAIN: Final = "no query has a document with a grade above 0"
 BURGES: Final = Source("Burges et al. 2005", "gain 2^grade - 1")
@@ -26,24 +25,24 @@ JARVELIN: Final = Source("Järvelin and Kekäläinen 2002", "discount log2(rank 
 of_gains = partial(measure, range=(0, 1), better=HIGHER, family="gains")
 
 
-def discount_sums(size: int) -> Reals:
+def discount_sums(size: int) -> Floats:
     """Sums of the discounts of the first ranks, beginning with none of them."""
     return np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(2, size + 2)))])
 
 
-def gain_of(grade: Reals, *, exponential: bool) -> Reals:
+def gain_of(grade: Floats, *, exponential: bool) -> Floats:
     """What a document of a grade is worth; negative grades are worth nothing."""
     grade = np.maximum(grade, 0.0)
     return np.exp2(grade) - 1 if exponential else grade
 
 
-def discounted_gain(t: Rankings, k: int | None, *, exponential: bool) -> Reals:
+def discounted_gain(t: Rankings, k: int | None, *, exponential: bool) -> Floats:
     """DCG of each query."""
     gains = t.gains[exponential]
     return t.sum_by_query(gains if k is None else np.where(t.rank <= check_cutoff(k), gains, 0.0))
 
 
-def ideal_gain(t: Rankings, k: int | None, *, exponential: bool) -> Reals:
+def ideal_gain(t: Rankings, k: int | None, *, exponential: bool) -> Floats:
     """DCG of each query if its judged documents stood in the order of their grades."""
     first = np.searchsorted(t.level_owner, np.arange(t.units + 1))
     last = np.cumsum(t.level_count)

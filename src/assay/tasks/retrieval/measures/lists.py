@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Reals = NDArray[np.float64]
+    from assay.core.arrays import Floats
+
 
 NONE_RELEVANT: Final = "no query has a relevant document"
 NONE_RETRIEVED: Final = "the run holds no document for any query"
@@ -33,7 +34,7 @@ TREC: Final = Source("trec_eval", "version 9")
 of_lists = partial(measure, range=(0, 1), better=HIGHER, family="lists")
 
 
-def mean(t: Rankings, values: Reals, defined: NDArray[np.bool_], empty: str = NONE_RELEVANT) -> Number:
+def mean(t: Rankings, values: Floats, defined: NDArray[np.bool_], empty: str = NONE_RELEVANT) -> Number:
     """The mean of the queries that have a value, or the values of a stack of single queries."""
     top: Any
     over: Any
@@ -60,7 +61,7 @@ def check_cutoff(k: int | None) -> float:
     return float(k)
 
 
-def divide(top: Reals, over: Reals) -> Reals:
+def divide(top: Floats, over: Floats) -> Floats:
     """Quotients, 0 where the denominator is 0."""
     return np.divide(top, over, out=np.zeros(len(top)), where=over > 0)
 

@@ -21,13 +21,14 @@ from assay.tasks.retrieval.tally import Rankings, sum_weights
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Reals = NDArray[np.float64]
+    from assay.core.arrays import Floats
+
 
 MCSHERRY: Final = Source("McSherry and Najork 2008", "section 2")
 of_ties = partial(measure, range=(0, 1), better=HIGHER, source=(MCSHERRY, EXTENSION), family="ties")
 
 
-def _inside(t: Rankings, k: int | None) -> Reals:
+def _inside(t: Rankings, k: int | None) -> Floats:
     """The chance of each judged document to stand among the first k."""
     return np.clip((check_cutoff(k) - t.first + 1) / t.tied, 0.0, 1.0)
 
@@ -78,7 +79,7 @@ class _Groups:
         self.before = running - running[start] if len(begin) else running
         """Relevant documents above the group."""
 
-    def places(self) -> tuple[NDArray[np.intp], Reals]:
+    def places(self) -> tuple[NDArray[np.intp], Floats]:
         """For every place of every group: the group, and which of its places it is, from 1."""
         group = np.repeat(np.arange(len(self.size)), self.size)
         begin = np.cumsum(self.size) - self.size
