@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.tasks.retrieval.exposure import Exposure
-from assay.tasks.retrieval.tally import MOST_SHOWN, NAMED, SHOWN, Outside, Rankings
+from assay.tasks.retrieval.tally import MOST_SHOWN, NAMED, SHOWN, Outside, Rankings, find_groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,14 +56,12 @@ class Judgements:
             code, grade = new[code[kept]], grade[kept]
         order = np.lexsort((-grade, code))
         code, grade = code[order], grade[order]
-        new_level = np.ones(len(code), dtype=bool)
-        new_level[1:] = (code[1:] != code[:-1]) | (grade[1:] != grade[:-1])
-        begin = np.flatnonzero(new_level)
+        begin, sizes = find_groups(code, grade)
         return Rankings(
             ids=tuple(ids),
             level_owner=code[begin],
             level=grade[begin],
-            level_count=np.diff(np.append(begin, len(code))),
+            level_count=sizes,
             relevant=self.relevant,
             cutoffs=self.cutoffs,
             **counted,
@@ -241,10 +239,8 @@ class Ties:
 def _extents(code: Whole, size: int) -> tuple[Whole, Whole]:
     """Where the rows of each query begin, and how many there are; they follow each other."""
     start, retrieved = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    if len(code):
-        begin = np.append(0, np.flatnonzero(code[1:] != code[:-1]) + 1)
-        start[code[begin]] = begin
-        retrieved[code[begin]] = np.diff(np.append(begin, len(code)))
+    begin, sizes = find_groups(code)
+    start[code[begin]], retrieved[code[begin]] = begin, sizes
     return start, retrieved
 
 

@@ -36,6 +36,13 @@ def sum_weights(owner: Whole, weights: NDArray[Any], units: int) -> Floats:
     return sums
 
 
+def find_groups(*columns: NDArray[Any]) -> tuple[Whole, Whole]:
+    """Where rows begin that differ from the row before in some column, and how many are alike from there."""
+    apart = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    begin = np.flatnonzero(np.append(True, apart)[: len(columns[0])])
+    return begin, np.diff(np.append(begin, len(columns[0])))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outside:
     """What the run holds for queries that nobody judged: rows, queries, and the first of them by name."""
@@ -153,11 +160,8 @@ class Rankings(Digested):
         """The same run with ties broken for or against the system."""
         group = np.lexsort((-self.grade if best else self.grade, self.first, self.owner))
         owner, first, tied = self.owner[group], self.first[group], self.tied[group]
-        new = np.ones(len(group), dtype=bool)
-        new[1:] = (owner[1:] != owner[:-1]) | (first[1:] != first[:-1])
-        begin = np.flatnonzero(new)
-        place = np.arange(len(group)) - begin[np.cumsum(new) - 1] if len(group) else np.arange(0)
-        size = np.diff(np.append(begin, len(group)))[np.cumsum(new) - 1] if len(group) else np.arange(0)
+        begin, sizes = find_groups(owner, first)
+        place, size = np.arange(len(group)) - np.repeat(begin, sizes), np.repeat(sizes, sizes)
         rank = (first + place + (0 if best else tied - size)).astype(np.int64)
         return replace(self, owner=owner, first=first, tied=tied, rank=rank, grade=self.grade[group])
 

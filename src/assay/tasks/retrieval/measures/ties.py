@@ -16,7 +16,7 @@ from assay.core.values import Number
 from assay.measures.declare import measure
 from assay.tasks.retrieval.measures.gains import NO_GAIN, discount_sums, ideal_gain
 from assay.tasks.retrieval.measures.lists import check_cutoff, divide, has_relevant, mean
-from assay.tasks.retrieval.tally import Rankings, sum_weights
+from assay.tasks.retrieval.tally import Rankings, find_groups, sum_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,11 +69,8 @@ class _Groups:
     def __init__(self, t: Rankings) -> None:
         rows = np.flatnonzero(t.hit)
         owner, first = t.owner[rows], t.first[rows]
-        new = np.ones(len(rows), dtype=bool)
-        new[1:] = (owner[1:] != owner[:-1]) | (first[1:] != first[:-1])
-        begin = np.flatnonzero(new)
+        begin, self.relevant = find_groups(owner, first)
         self.owner, self.first, self.size = owner[begin], first[begin], t.tied[rows][begin]
-        self.relevant = np.diff(np.append(begin, len(rows)))
         start = np.searchsorted(self.owner, self.owner)
         running = np.cumsum(self.relevant) - self.relevant
         self.before = running - running[start] if len(begin) else running
