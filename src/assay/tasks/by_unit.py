@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 from assay.core.errors import PlanError
@@ -38,6 +38,14 @@ if TYPE_CHECKING:
 
 OwnTally: TypeAlias = Any
 """The tally of a task, or that of several models: whatever it declares."""
+
+
+def name_values(ids: Sequence[str], columns: Mapping[str, Sequence[float]]) -> dict[str, dict[str, float | None]]:
+    """By unit and measure: the value, None where there is none."""
+    return {
+        unit: {name: values[place] if math.isfinite(values[place]) else None for name, values in columns.items()}
+        for place, unit in enumerate(ids)
+    }
 
 
 class UnitEstimates(TaskEstimates):
@@ -151,12 +159,12 @@ class UnitTask(ABC):
         """The leading measures of every unit alone."""
         if tally.ids is None:
             return {}
-        columns = {}
-        for name in self.headline:
-            measure = parse(name, self.registry)
-            values = measure.values(cast("Any", self.sums(tally.sums)))
-            columns[name] = [float(value) if math.isfinite(value) else None for value in values]
-        return {unit: {name: column[place] for name, column in columns.items()} for place, unit in enumerate(tally.ids)}
+        return self.value_units(tally.ids, self.sums(tally.sums))
+
+    def value_units(self, ids: Sequence[str], stack: object) -> dict[str, dict[str, float | None]]:
+        """The leading measures of a stack with one table for each unit."""
+        columns = {name: parse(name, self.registry).values(cast("Any", stack)).tolist() for name in self.headline}
+        return name_values(ids, columns)
 
     def estimates(self, tally: OwnTally, settings: TaskSettings, slice_: Mapping[str, Label] | None = None) -> Any:  # noqa: ANN401  whatever `view` makes
         """Every measure of the task."""

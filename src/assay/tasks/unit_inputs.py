@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label, in_order
-from assay.core.task import Counted, Request, find_task
+from assay.core.task import Counted, Request, Tally, find_task
 from assay.tally.batches import Column, open_batches
 from assay.tally.by_group import MISSING, Grouped
 from assay.tally.unit_models import UnitModels
@@ -24,29 +24,40 @@ if TYPE_CHECKING:
     from assay.core.task import Role
     from assay.tasks.by_unit import UnitTask
 
+    Rows: TypeAlias = slice | NDArray[np.bool_]
+
+T = TypeVar("T", bound=Tally)
 UNIT, GROUP, MODEL = "unit", "group ", " of model "
 """Names of columns in a batch, which no role can have."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnitParts:
-    """A table of units, and those of each level of each group."""
+@dataclass(frozen=True)
+class Parts(Generic[T]):
+    """A tally, and those of each level of each group; a task says which kind of tally."""
 
-    table: UnitTable
-    grouped: Grouped[UnitTable]
+    KIND: ClassVar[type]
+    tally: T
+    grouped: Grouped[Any] = field(default_factory=Grouped)
 
-    def __add__(self, other: UnitParts) -> UnitParts:
+    def __add__(self, other: Self) -> Self:
         """Both together."""
-        return UnitParts(self.table + other.table, self.grouped + other.grouped)
+        return replace(self, tally=self.tally + other.tally, grouped=self.grouped + other.grouped)
 
     def to_json(self) -> dict[str, object]:
         """As it travels between machines."""
-        return {**self.table.to_json(), "groups": self.grouped.to_json()}
+        return {**self.tally.to_json(), "groups": self.grouped.to_json()}
 
     @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> UnitParts:
+    def from_json(cls, content: Mapping[str, Any]) -> Self:
         """The inverse of `to_json`."""
-        return cls(UnitTable.from_json(content), Grouped.from_json(content["groups"], UnitTable.from_json))
+        read = cast("Any", cls.KIND).from_json
+        return cls(read(content), Grouped.from_json(content["groups"], read))
+
+
+class UnitParts(Parts[UnitTable]):
+    """A table of units, and those of each level of each group."""
+
+    KIND = UnitTable
 
 
 def read_units(task: UnitTask, request: Request) -> Counted:
@@ -56,7 +67,7 @@ def read_units(task: UnitTask, request: Request) -> Counted:
     with open_batches(request, columns) as batches:
         parts = batches.run(kernel, UnitParts)
         return Counted(
-            tally=parts.table, census=batches.census, groups=ordered_levels(parts.grouped), notes=batches.notes,
+            tally=parts.tally, census=batches.census, groups=ordered_levels(parts.grouped), notes=batches.notes,
             data=batches.about,
         )  # fmt: skip
 
@@ -82,14 +93,14 @@ def role_columns(roles: Sequence[Role], request: Request) -> dict[str, Column]:
         if request.given.get(role.name) is not None:
             columns[role.name] = Column(request.given[role.name], role.kind, cast("Any", missing))
         elif role.required:
-            raise PlanError(
-                "role-missing",
-                f"no {role.name} is given",
-                where=role.name,
-                known=f"{role.name} holds {role.holds}",
-                fix=f"give {role.name}=... (--{role.name} COLUMN)",
-            )
+            raise lacking_role(role.name, f"{role.name} holds {role.holds}")
     return columns
+
+
+def lacking_role(role: str, known: str) -> PlanError:
+    """The error of a column that was not given."""
+    fix = f"give {role}=... (--{role} COLUMN)"
+    return PlanError("role-missing", f"no {role} is given", where=role, known=known, fix=fix)
 
 
 def side_columns(request: Request) -> dict[str, Column]:
@@ -105,15 +116,24 @@ def count_batch(
     task = cast("UnitTask", find_task(task_name))
     sums = task.kernel(batch, options)
     units = batch.get(UNIT)
-    factors_: dict[str, dict[Label, UnitTable]] = {}
+
+    def count(rows: Rows) -> UnitTable:
+        return _table(task, sums[rows], None if units is None else units[rows])
+
+    return UnitParts(count(slice(None)), count_levels(batch, factors, count))
+
+
+def count_levels(batch: Mapping[str, NDArray[Any]], factors: Sequence[str], count: Callable[[Rows], T]) -> Grouped[T]:
+    """Count the rows of each level of each group once more."""
+    grouped: dict[str, dict[Label, T]] = {}
     for factor in factors:
-        levels = batch[f"{GROUP}{factor}"]
-        masks = {level: np.fromiter((value == level for value in levels), bool, len(levels)) for level in set(levels)}
-        factors_[factor] = {
-            MISSING if level is None else level: _table(task, sums[mask], None if units is None else units[mask])
-            for level, mask in masks.items()
+        levels = batch[f"{GROUP}{factor}"].tolist()
+        places: dict[Label | None, int] = {}
+        codes = np.fromiter((places.setdefault(level, len(places)) for level in levels), np.intp, len(levels))
+        grouped[factor] = {
+            MISSING if level is None else level: count(codes == place) for level, place in places.items()
         }
-    return UnitParts(_table(task, sums, units), Grouped(factors=factors_))
+    return Grouped(factors=grouped)
 
 
 def _table(task: UnitTask, sums: NDArray[np.float64], units: NDArray[Any] | None) -> UnitTable:
@@ -152,7 +172,7 @@ def count_models(
     return UnitModels.build(models, task.sums.NAMES, shaped, rows=len(stacked), ids=ids)
 
 
-def ordered_levels(grouped: Grouped[UnitTable]) -> dict[str, dict[Label, object]]:
+def ordered_levels(grouped: Grouped[Any]) -> dict[str, dict[Label, object]]:
     """Groups with their levels in order, rows without a level last."""
     ordered: dict[str, dict[Label, object]] = {}
     for factor, levels in grouped.factors.items():

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from assay.core.errors import AssayError
-from tests.tasks.regression.residual_cases import count, estimate, held_rows
+from assay.tasks.task_settings import TaskSettings
+from tests.tasks.regression.residual_cases import TASK, count, draw_rows, estimate, held_rows
 
 
 def exact_r2(truth, predicted):
@@ -71,6 +73,24 @@ def test_e08_reversed_intervals_are_refused_and_counted():
     assert caught.value.code == "value-out-of-domain"
     assert "1 interval of 2" in str(caught.value)
     assert "2 above 0" in str(caught.value)
+
+
+@pytest.mark.parametrize("limit", [200_000, 100])
+def test_squares_that_overflow_leave_a_record_without_infinite_numbers(limit):
+    truth, predicted = draw_rows(300)
+    with held_rows(limit):
+        tally = count(truth * 1e200, predicted * 1e200).tally
+        estimates = TASK.estimates(tally, TaskSettings())
+        for content in (TASK.sections(tally, TaskSettings()), [x.to_json() for x in estimates.listed()]):
+            json.dumps(content, allow_nan=False)
+
+
+def test_predicted_intervals_of_one_width_have_no_interval_of_it():
+    truth, predicted = draw_rows(3000)
+    with held_rows(100):
+        estimates = estimate(truth, predicted, lower=predicted - 1, upper=predicted + 1)
+    assert estimates["interval_width"].value == pytest.approx(2)
+    assert estimates["interval_width"].low is None or estimates["interval_width"].high == pytest.approx(2)
 
 
 def test_e09_squares_that_overflow_are_undefined_and_never_infinite():

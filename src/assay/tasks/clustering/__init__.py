@@ -17,10 +17,7 @@ from assay.tasks.clustering.estimates import ClusteringEstimates
 from assay.tasks.clustering.tally import Contingency
 
 if TYPE_CHECKING:
-    from assay.core.blocks import Section
-    from assay.core.registry import Registry
     from assay.inference.findings import Finding
-    from assay.measures.declare import Measure
     from assay.tasks.task_settings import TaskSettings
 
 __all__ = ["TASK", "measures"]
@@ -38,6 +35,7 @@ class Clustering(UnitTask):
              says="numbers by which rows were clustered: a matrix, or columns of the data"),
     )  # fmt: skip
     tally, paired, view = Contingency, ClusteredModels, ClusteringEstimates
+    sums = cast("Any", Agreement)
     unit = "row"
     headline = ("adjusted_rand_index", "ami_arithmetic", "v_measure", "fowlkes_mallows", "purity", "silhouette")
     examples = (
@@ -61,11 +59,6 @@ class Clustering(UnitTask):
 
         return read_clusterings(request, models)
 
-    @property
-    def registry(self) -> Registry[Measure]:
-        """Its measures by name."""
-        return cast("Registry[Measure]", Agreement.MEASURES)
-
     def describe(self, tally: Any) -> dict[str, object]:  # noqa: ANN401
         """How many classes and clusters there are."""
         return {"classes": len(tally.classes), "clusters": len(tally.clusters)}
@@ -82,9 +75,7 @@ class Clustering(UnitTask):
         """What the figures show."""
         return {"figures": describe_table(tally)}
 
-    def blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:
-        """Clusters by class."""
-        yield from clustering_sections(record)
+    blocks = staticmethod(clustering_sections)
 
     def check_alike(self, new: Any, reference: Any) -> None:  # noqa: ANN401
         """Both must speak of the same classes."""

@@ -18,10 +18,9 @@ from assay.tally.fixed_point import exact_dot
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats, Whole
     from assay.core.values import Amount
 
-    Whole = NDArray[np.int64]
-    Reals = NDArray[np.float64]
 
 MOST_TERMS: Final = 3_000_000
 """Terms of expected mutual information that are computed for tables with one row less; beyond, it is held fixed."""
@@ -99,13 +98,13 @@ class Agreement:
         )
 
 
-def entropy_parts(count: NDArray[Any]) -> Reals:
+def entropy_parts(count: NDArray[Any]) -> Floats:
     """N log n of each count, 0 for none."""
     real = np.asarray(count, dtype=np.float64)
     return real * np.log(np.maximum(real, 1.0))
 
 
-def _largest(cells: Whole, clusters: int) -> tuple[Reals, Whole]:
+def _largest(cells: Whole, clusters: int) -> tuple[Floats, Whole]:
     """The largest cell of each cluster, and how many cells are as large."""
     largest = np.zeros(clusters)
     np.maximum.at(largest, cells[:, 1], cells[:, 2].astype(np.float64))
@@ -132,7 +131,7 @@ def expected_information(class_sizes: Whole, cluster_sizes: Whole) -> float:
     return math.fsum(parts)
 
 
-def _likely_overlaps(a: int, b: int, n: int) -> Reals:
+def _likely_overlaps(a: int, b: int, n: int) -> Floats:
     """Sizes that a cell of these margins may have by chance; those beyond 12 standard deviations are left out."""
     mean = a * b / n
     reach = 12 * math.sqrt(mean * (n - a) / n * (n - b) / max(n - 1, 1)) + 30
@@ -140,7 +139,7 @@ def _likely_overlaps(a: int, b: int, n: int) -> Reals:
     return np.arange(low, min(a, b, math.ceil(mean + reach)) + 1, dtype=np.float64)
 
 
-def _expected_without(whole: float, cells: Whole, class_sizes: Whole, cluster_sizes: Whole) -> Reals:
+def _expected_without(whole: float, cells: Whole, class_sizes: Whole, cluster_sizes: Whole) -> Floats:
     """Expected information without one row of each cell; held fixed where that would take too long."""
     sizes = np.stack([class_sizes[cells[:, 0]], cluster_sizes[cells[:, 1]]], axis=1)
     distinct, place = np.unique(sizes, axis=0, return_inverse=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from assay.core.blocks import Block, Card, Chart, Figure, Paragraph, Section, number_table, section
+from assay.core.blocks import Block, Card, Figure, Paragraph, Section, chart, number_table, section
 from assay.core.text import counted, visible
 from assay.tasks.clustering.intervals import ANSWERS
 from assay.tasks.clustering.tally import Contingency
@@ -44,16 +44,16 @@ def _table_blocks(table: Mapping[str, Any]) -> Iterator[Block]:
         for row in table["cells"]
     ]
     names = [visible(name) for name in table["clusters"]]
-    chart = {"title": "Rows by class and cluster", "rows": [visible(name) for name in table["classes"]],
-             "columns": names, "cells": cells}  # fmt: skip
+    class_names = [visible(name) for name in table["classes"]]
+    drawn = chart("matrix", title="Rows by class and cluster", rows=class_names, columns=names, cells=cells)
     alt = f"Rows by class and cluster: {counted(len(cells), 'class', 'classes')}, {counted(len(names), 'cluster')}."
-    yield Card((Figure(charts=(Chart("matrix", (chart,)),), alt=alt, note="Shaded by the share of the cluster."),))
+    yield Card((Figure(charts=(drawn,), alt=alt, note="Shaded by the share of the cluster."),))
     rows = []
     for place, name in enumerate(names):
         column = [row[place] for row in table["cells"]]
         largest = max(range(len(column)), key=column.__getitem__)
         share = f"{column[largest] / sizes[place]:.0%}"
-        rows.append((name, f"{table['sizes'][place]:,}", visible(table["classes"][largest]), share))
+        rows.append((name, f"{table['sizes'][place]:,}", class_names[largest], share))
     heads = ("cluster", "rows", "most frequent class", "its share")
     yield Card((number_table("clusters", "What each cluster holds.", heads, rows, small=True),))
     if any(table["hidden"]):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -50,18 +51,14 @@ class ClusteredModels(Digested):
 
     def table(self, model: str) -> Contingency:
         """The table of one model."""
-        place, counts = self.models.index(model) + 1, dict[tuple[Label, Label], int]()
+        place, counts = self.models.index(model) + 1, Counter[tuple[Label, Label]]()
         for cell, n in self.cells.items():
-            pair = cell[0], cell[place]
-            counts[pair] = counts.get(pair, 0) + n
+            counts[cell[0], cell[place]] += n
         return Contingency.build(counts)
 
     def __add__(self, other: ClusteredModels) -> ClusteredModels:
         """The rows of both."""
-        cells = dict(self.cells)
-        for cell, n in other.cells.items():
-            cells[cell] = cells.get(cell, 0) + n
-        return ClusteredModels(models=self.models, cells=cells)
+        return ClusteredModels(models=self.models, cells=Counter(self.cells) + Counter(other.cells))
 
     def to_json(self) -> dict[str, object]:
         """As in a Record: labels by place, cells sorted."""

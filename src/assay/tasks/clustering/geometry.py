@@ -15,10 +15,8 @@ from assay.core.labels import Label, in_order
 from assay.core.text import twelve_digits
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from assay.core.arrays import Floats, Whole
 
-    Reals = NDArray[np.float64]
-    Whole = NDArray[np.int64]
 
 EXACT: Final = 20_000
 """Rows up to which the silhouette compares every two rows."""
@@ -34,17 +32,17 @@ class Geometry:
 
     clusters: tuple[Label, ...]
     count: Whole
-    centre: Reals
+    centre: Floats
     """Clusters by features."""
-    within: Reals
-    distance: Reals | None = None
+    within: Floats
+    distance: Floats | None = None
     """Mean distance to the centre; None after merging."""
     silhouette: float | None = None
     compared: int = 0
     """Rows that the silhouette compares."""
 
     @classmethod
-    def measure(cls, features: Reals, labels: list[Label]) -> Geometry:
+    def measure(cls, features: Floats, labels: list[Label]) -> Geometry:
         """Of rows that are held; the order of rows does not matter."""
         names = in_order(set(labels))
         place = {label: number for number, label in enumerate(names)}
@@ -76,23 +74,17 @@ class Geometry:
         if self.centre.shape[1] != other.centre.shape[1]:
             raise PlanError("tally-mismatch", "the two tallies have other features", fix="give both the same features")
         names = in_order({*self.clusters, *other.clusters})
-        size = (len(names), self.centre.shape[1])
-        count, centre, within = np.zeros(len(names), dtype=np.int64), np.zeros(size), np.zeros(len(names))
-        for cluster, name in enumerate(names):
-            parts = [part for part in (self._of(name), other._of(name)) if part is not None]
-            total = sum(part[0] for part in parts)
-            count[cluster] = total
-            centre[cluster] = sum(part[0] * part[1] for part in parts) / total
-            within[cluster] = math.fsum(
-                part[2] + part[0] * float(((part[1] - centre[cluster]) ** 2).sum()) for part in parts
-            )
+        known = {name: number for number, name in enumerate(names)}
+        place = np.array([known[name] for name in (*self.clusters, *other.clusters)], dtype=np.intp)
+        counts = np.concatenate([self.count, other.count])
+        centres, spreads = np.concatenate([self.centre, other.centre]), np.concatenate([self.within, other.within])
+        count, within = np.zeros(len(names), dtype=np.int64), np.zeros(len(names))
+        centre = np.zeros((len(names), centres.shape[1]))
+        np.add.at(count, place, counts)
+        np.add.at(centre, place, counts[:, None] * centres)
+        centre /= count[:, None]
+        np.add.at(within, place, spreads + counts * ((centres - centre[place]) ** 2).sum(axis=1))
         return Geometry(clusters=names, count=count, centre=centre, within=within)
-
-    def _of(self, name: Label) -> tuple[int, Reals, float] | None:
-        if name not in self.clusters:
-            return None
-        place = self.clusters.index(name)
-        return int(self.count[place]), self.centre[place], float(self.within[place])
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
@@ -121,7 +113,7 @@ class Geometry:
         )
 
 
-def choose_rows(features: Reals) -> Whole:
+def choose_rows(features: Floats) -> Whole:
     """A sample of rows by a hash of their values, so that it does not depend on their order."""
     mixed = np.zeros(len(features), dtype=np.uint64)
     for column in np.ascontiguousarray(features.T + 0.0):
@@ -130,7 +122,7 @@ def choose_rows(features: Reals) -> Whole:
     return np.sort(np.argsort(mixed, kind="stable")[:SAMPLE])
 
 
-def mean_silhouette(features: Reals, code: Whole) -> float | None:
+def mean_silhouette(features: Floats, code: Whole) -> float | None:
     """The mean of (b - a) / max(a, b): a to the own cluster, b to the nearest other; 0 for a row that is alone."""
     from scipy.spatial.distance import cdist
 

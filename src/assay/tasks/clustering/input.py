@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,39 +15,24 @@ from assay.core.labels import Label
 from assay.core.task import Counted, Request
 from assay.core.text import counted
 from assay.tally.batches import Column, open_batches
-from assay.tally.by_group import MISSING, Grouped
 from assay.tasks.clustering.compare import ClusteredModels
 from assay.tasks.clustering.geometry import Geometry
 from assay.tasks.clustering.intervals import ANSWERS
 from assay.tasks.clustering.tally import Contingency, count_pairs
+from assay.tasks.unit_inputs import Parts, count_levels, side_columns
 
 if TYPE_CHECKING:
     from assay.tally.batches import Batch, Batches
 
-TRUTH, PREDICTED, FEATURE, GROUP = "truth", "predicted", "feature ", "group "
+TRUTH, PREDICTED, FEATURE = "truth", "predicted", "feature "
 MOST: int = 1 << 26
 """Numbers of features that are held."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class TableParts(Parts[Contingency]):
     """The table of all rows, and those of each level of each group."""
 
-    whole: Contingency
-    grouped: Grouped[Contingency]
-
-    def __add__(self, other: Parts) -> Parts:
-        """Both together."""
-        return Parts(self.whole + other.whole, self.grouped + other.grouped)
-
-    def to_json(self) -> dict[str, object]:
-        """As it travels between machines."""
-        return {**self.whole.to_json(), "groups": self.grouped.to_json()}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Parts:
-        """The inverse of `to_json`."""
-        return cls(Contingency.from_json(content), Grouped.from_json(content["groups"], Contingency.from_json))
+    KIND = Contingency
 
 
 def read_clustering(request: Request) -> Counted:
@@ -62,13 +47,12 @@ def read_clustering(request: Request) -> Counted:
             fix="give truth=... for agreement, or features=... for the shape of clusters",
         )  # fmt: skip
     columns = _label_columns(request, [role for role in (TRUTH, PREDICTED) if request.given.get(role) is not None])
-    groups = {f"{GROUP}{name}": Column(given, "label", "keep") for name, given in request.group.items()}
-    with open_batches(request, columns | groups | features) as batches:
+    with open_batches(request, columns | side_columns(request) | features) as batches:
         if features:
             parts = _count_held(batches, tuple(request.group), len(features))
         else:
-            parts = batches.run(partial(count_batch, tuple(request.group)), Parts)
-        tally = parts.whole
+            parts = batches.run(partial(count_batch, tuple(request.group)), TableParts)
+        tally = parts.tally
         notes = (*batches.notes, *describe_clusters(tally))
         groups_ = {factor: dict(levels) for factor, levels in parts.grouped.factors.items()}
         return Counted(tally=tally, census=batches.census, groups=groups_, notes=notes, data=batches.about)
@@ -114,26 +98,21 @@ def _feature_columns(request: Request) -> dict[str, Column]:
     return {f"{FEATURE}{place}": Column(part, "number", missing) for place, part in enumerate(parts)}
 
 
-def count_batch(factors: tuple[str, ...], batch: Batch) -> Parts:
+def count_batch(factors: tuple[str, ...], batch: Batch) -> TableParts:
     """Count a batch: the kernel."""
-    labels = batch[PREDICTED].tolist()
-    truth = batch[TRUTH].tolist() if TRUTH in batch else None
-    factor_parts: dict[str, dict[Label, Contingency]] = {}
-    for factor in factors:
-        levels = [MISSING if level is None else level for level in batch[f"{GROUP}{factor}"].tolist()]
-        factor_parts[factor] = {}
-        for level in dict.fromkeys(levels):
-            chosen = [place for place, other in enumerate(levels) if other == level]
-            some = None if truth is None else [truth[place] for place in chosen]
-            factor_parts[factor][level] = _table(some, [labels[place] for place in chosen])
-    return Parts(_table(truth, labels), Grouped(factors=factor_parts))
+
+    def count(rows: Any) -> Contingency:  # noqa: ANN401  a slice or a mask
+        truth = batch[TRUTH][rows].tolist() if TRUTH in batch else None
+        return _table(truth, batch[PREDICTED][rows].tolist())
+
+    return TableParts(count(slice(None)), count_levels(batch, factors, count))
 
 
 def _table(truth: list[Label] | None, labels: list[Label]) -> Contingency:
     return Contingency.build({} if truth is None else count_pairs(truth, labels), clusters=set(labels))
 
 
-def _count_held(batches: Batches, factors: tuple[str, ...], width: int) -> Parts:
+def _count_held(batches: Batches, factors: tuple[str, ...], width: int) -> TableParts:
     """Count rows whose features are held all at once."""
     if batches.table.spark is not None:
         raise PlanError(
@@ -150,21 +129,18 @@ def _count_held(batches: Batches, factors: tuple[str, ...], width: int) -> Parts
             )  # fmt: skip
     joined = {name: np.concatenate([part[name] for part in batch_list]) for name in batch_list[0]} if batch_list else {}
     if not joined:
-        return Parts(Contingency.build({}), Grouped())
+        return TableParts(Contingency.build({}))
     parts = count_batch(factors, joined)
     matrix = np.column_stack([joined[f"{FEATURE}{place}"] for place in range(width)])
     geometry = Geometry.measure(matrix, joined[PREDICTED].tolist())
-    counts = parts.whole.counts
-    return Parts(Contingency.build(counts, clusters=geometry.clusters, geometry=geometry), parts.grouped)
+    tally = Contingency.build(parts.tally.counts, clusters=geometry.clusters, geometry=geometry)
+    return TableParts(tally, parts.grouped)
 
 
 def count_models(models: tuple[str, ...], batch: Batch) -> ClusteredModels:
     """Count a batch of rows for several clusterings: the kernel."""
     columns = [batch[TRUTH].tolist(), *(batch[f"{PREDICTED} of {model}"].tolist() for model in models)]
-    cells: dict[tuple[Label, ...], int] = {}
-    for cell in zip(*columns, strict=True):
-        cells[cell] = cells.get(cell, 0) + 1
-    return ClusteredModels(models=models, cells=cells)
+    return ClusteredModels(models=models, cells=Counter(zip(*columns, strict=True)))
 
 
 def describe_clusters(tally: Contingency) -> tuple[str, ...]:

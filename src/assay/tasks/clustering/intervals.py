@@ -18,10 +18,10 @@ from assay.inference.unit_intervals import scale_of, student_quantile
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats
     from assay.measures.declare import Measure
     from assay.tasks.clustering.tally import Contingency
 
-    Reals = NDArray[np.float64]
 
 FEWEST: Final = 10
 """Rows below which there is no interval."""
@@ -30,12 +30,12 @@ FEW: Final = 50
 ANSWERS: Final = "intervals answer how sure the agreement of these assignments is; the clusters are held fixed"
 
 
-def values_without(measure: Measure, tally: Contingency) -> Reals:
+def values_without(measure: Measure, tally: Contingency) -> Floats:
     """The value without one row of each cell."""
     return measure.values(cast("Any", tally.without_each))
 
 
-def jackknife_spread(value: float, without: Reals, count: NDArray[np.int64]) -> float:
+def jackknife_spread(value: float, without: Floats, count: NDArray[np.int64]) -> float:
     """The standard error, from the values without one row of cells that hold so many rows."""
     rows = int(count.sum())
     return math.sqrt((rows - 1) / rows * math.fsum((count * (without - value) ** 2).tolist()))

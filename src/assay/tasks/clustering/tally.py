@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,9 +18,7 @@ from assay.tasks.clustering.agreement_sums import Agreement
 from assay.tasks.clustering.geometry import Geometry
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Whole = NDArray[np.int64]
+    from assay.core.arrays import Whole
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,9 +81,7 @@ class Contingency(Digested):
 
     def __add__(self, other: Contingency) -> Contingency:
         """The rows of both."""
-        counts = dict(self.counts)
-        for pair, n in other.counts.items():
-            counts[pair] = counts.get(pair, 0) + n
+        counts = Counter(self.counts) + Counter(other.counts)
         if (self.geometry is None) != (other.geometry is None):
             raise PlanError(
                 "tally-mismatch", "only one of the two tallies has features", fix="give features to both, or to neither"
@@ -125,7 +122,4 @@ def count_pairs(truth: Sequence[Label], predicted: Sequence[Label]) -> dict[tupl
     >>> count_pairs(["a", "a", "b"], [1, 1, 2])
     {('a', 1): 2, ('b', 2): 1}
     """
-    counts: dict[tuple[Label, Label], int] = {}
-    for pair in zip(truth, predicted, strict=True):
-        counts[pair] = counts.get(pair, 0) + 1
-    return counts
+    return dict(Counter(zip(truth, predicted, strict=True)))

@@ -7,21 +7,18 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.core.errors import RowsError
-from assay.core.labels import Label
 from assay.core.task import Counted, Example, Option, Request, Role
 from assay.core.text import counted, listed
-from assay.measures.declare import Measure, parse
 from assay.tasks.by_unit import UnitTask
+from assay.tasks.multilabel.blocks import label_blocks, read_figures
+from assay.tasks.multilabel.compare import PairedSets, compare_sets
+from assay.tasks.multilabel.estimates import LabelEstimates
+from assay.tasks.multilabel.table import LabelTable, stack_tables
 from assay.tasks.multilabel.tally import LabelSets
 from assay.tasks.task_settings import TaskSettings
 
 if TYPE_CHECKING:
-    from assay.core.blocks import Section
-    from assay.core.registry import Registry
-    from assay.inference.estimates import Estimates
     from assay.inference.findings import Finding
-    from assay.tasks.multilabel.compare import PairedSets
-    from assay.tasks.multilabel.estimates import LabelEstimates
 
 
 class Multilabel(UnitTask):
@@ -69,7 +66,8 @@ class Multilabel(UnitTask):
         ),
         Option(name="basis", says="why these measures were chosen (TS 4213:2022, 6.5.1)"),
     )
-    tally = LabelSets
+    tally, paired, view = LabelSets, PairedSets, LabelEstimates
+    sums = cast("Any", LabelTable)
     unit = "row"
     in_scope = True
     headline = ("jaccard_samples", "exact_match_ratio", "hamming_loss", "f1_micro", "f1_macro", "jaccard_dataset")
@@ -99,69 +97,25 @@ class Multilabel(UnitTask):
 
         return read_sets(request, models)
 
-    @property
-    def registry(self) -> Registry[Measure]:
-        """Its measures by name."""
-        from assay.tasks.multilabel import measures, score_measures  # noqa: F401  they declare
-        from assay.tasks.multilabel.table import LabelTable
-
-        return cast("Registry[Measure]", LabelTable.MEASURES)
-
-    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> PairedSets:  # noqa: ARG002
-        """The paired tally of the Record of a comparison."""
-        from assay.tasks.multilabel.compare import PairedSets
-
-        return PairedSets.from_json(content)
-
     def describe(self, tally: LabelSets) -> dict[str, object]:
         """Labels, units and empty sets."""
         return {"labels": list(tally.labels), "units": tally.independent, "empty_sets": tally.rows_empty}
 
     def sections(self, tally: LabelSets, settings: TaskSettings) -> dict[str, object]:
         """What figures need."""
-        from assay.tasks.multilabel.blocks import read_figures
-
         return {"figures": read_figures(tally, self.estimates(tally, settings))}
 
-    def blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:
-        """Label sets, labels and errors that occur together."""
-        from assay.tasks.multilabel.blocks import label_blocks
-
-        yield from label_blocks(record)
+    blocks = staticmethod(label_blocks)
 
     def unit_values(self, tally: LabelSets) -> dict[str, dict[str, float | None]]:
         """The leading measures of every unit alone."""
         if tally.units is None or tally.units.ids is None:
             return {}
-        import math
-
-        from assay.tasks.multilabel.table import stack_tables
-
-        stack = cast("Any", stack_tables(tally.labels, tally.units.sums))
-        columns = {name: parse(name, self.registry).values(stack).tolist() for name in self.headline}
-        return {
-            unit: {name: values[i] if math.isfinite(values[i]) else None for name, values in columns.items()}
-            for i, unit in enumerate(tally.units.ids)
-        }
-
-    def estimates(
-        self, tally: LabelSets, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
-    ) -> LabelEstimates:
-        """Every measure, and every label."""
-        from assay.tasks.multilabel.estimates import LabelEstimates
-
-        _ = self.registry
-        return LabelEstimates(self, tally, settings, slice_)
-
-    def model_estimates(self, paired: PairedSets, settings: TaskSettings) -> dict[str, Estimates]:
-        """The estimates of each model."""
-        return {model: self.estimates(tally, settings) for model, tally in paired.tallies.items()}
+        return self.value_units(tally.units.ids, stack_tables(tally.labels, tally.units.sums))
 
     def compare(self, paired: PairedSets, settings: TaskSettings) -> Iterator[Finding]:
         """Losses row by row, averages, and label by label."""
-        from assay.tasks.multilabel.compare import compare_sets
-
-        yield from compare_sets(paired, settings, self.compared_measures(settings))
+        return compare_sets(paired, settings, self.compared_measures(settings))
 
     def check_alike(self, new: LabelSets, reference: LabelSets) -> None:
         """The same labels."""

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from assay.inference.unit_intervals import FEWEST, student_quantile
 from assay.tally.base import Digested
 from assay.tally.contingency_tables import Outcomes
 from assay.tally.unit_table import UnitTable
-from assay.tasks.multilabel.estimates import STEP
+from assay.tasks.multilabel.estimates import find_slopes
 from assay.tasks.multilabel.measures import FREQUENCIES, LABELS, POOLED
 from assay.tasks.multilabel.table import LabelTable
 from assay.tasks.multilabel.tally import (
@@ -35,16 +35,17 @@ from assay.tasks.multilabel.tally import (
     count_sets,
     indicators,
     pool_counts,
+    sum_units,
+    value_counts,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats, Whole
     from assay.measures.declare import Measure
     from assay.tasks.task_settings import TaskSettings
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
 
 LOSSES: Final = {"hamming_loss": "Hamming loss", "jaccard_samples": "Jaccard of a row"}
 EXACT: Final = "exact_match_ratio"
@@ -66,7 +67,7 @@ class Pair:
 
     def __add__(self, other: Pair) -> Pair:
         """Both together."""
-        losses = {name: pool_counts(np.concatenate([own, other.losses[name]])) for name, own in self.losses.items()}
+        losses = {name: pool_counts(own, other.losses[name]) for name, own in self.losses.items()}
         cross = None if self.cross is None or other.cross is None else self.cross + other.cross
         return Pair(outcomes=self.outcomes + other.outcomes, losses=losses, cross=cross)
 
@@ -100,6 +101,10 @@ class PairedSets(Digested):
     def rows(self) -> int:
         """Rows that were counted."""
         return next(iter(self.tallies.values())).rows
+
+    def table(self, model: str) -> LabelSets:
+        """The tally of one model."""
+        return self.tallies[model]
 
     def as_stored(self) -> PairedSets:
         """The same with scores rounded as a Record stores them, where there are very many."""
@@ -157,16 +162,13 @@ def count_models(
         columns += [np.nan_to_num(apart[name]) for name in (*LOSSES, EXACT)]
         pairs[a, b] = Pair(
             outcomes=_outcomes(truth, predicted[a], predicted[b]),
-            losses={name: _difference_counts(apart[name]) for name in LOSSES},
+            losses={name: value_counts(apart[name]) for name in LOSSES},
             cross=_cross(truth, predicted[a], predicted[b]) if len(labels) <= MOST_LABELS else None,
         )
     table = None
     if units is not None:
         names = [f"{a}|{b}|{name}" for a, b in pairs for name in (*LOSSES, EXACT)]
-        ids, place = np.unique(np.array([str(unit) for unit in units.tolist()], dtype=object), return_inverse=True)
-        sums = np.zeros((len(ids), len(names)))
-        np.add.at(sums, place, np.rint(np.column_stack(columns) * GRID) / GRID)
-        table = UnitTable.build(names, sums, rows=len(truth), ids=ids.tolist())
+        table = sum_units(names, np.column_stack(columns), units)
     return PairedSets(models=models, tallies=tallies, pairs=pairs, units=table)
 
 
@@ -181,11 +183,6 @@ def _row_losses(truth: NDArray[Any], predicted: NDArray[Any]) -> dict[str, Float
         "jaccard_samples": jaccard,
         EXACT: (either == both).astype(np.float64),
     }
-
-
-def _difference_counts(apart: Floats) -> Whole:
-    keys, counts = np.unique(np.rint(apart[~np.isnan(apart)] * GRID).astype(np.int64), return_counts=True)
-    return np.stack([keys, counts], axis=1)
 
 
 def _outcomes(truth: NDArray[Any], a: NDArray[Any], b: NDArray[Any]) -> Whole:
@@ -222,9 +219,7 @@ def _compare_measure(paired: PairedSets, names: tuple[str, str], measure: Measur
     pair, level = paired.pairs[names], settings.wanted.level
     if measure.name in (*LOSSES, EXACT) and paired.units is not None:
         column = paired.units.names.index(f"{names[0]}|{names[1]}|{measure.name}")
-        values = np.rint(paired.units.sums[:, column] * GRID).astype(np.int64)
-        keys, counts = np.unique(values, return_counts=True)
-        table, scale = np.stack([keys, counts], axis=1), paired.rows / len(values)
+        table, scale = value_counts(paired.units.sums[:, column]), paired.rows / paired.units.units
         return _flip_signs(table, names, measure.name, settings, unit="unit", scale=scale)
     if measure.name == EXACT:
         return _mcnemar(pair, names, 0, EXACT, level)
@@ -342,13 +337,12 @@ def _linear_difference(paired: PairedSets, names: tuple[str, str], measure: Meas
 
 def _value_and_slope(measure: Measure, tally: LabelSets) -> tuple[float, Floats]:
     """A measure and its derivatives in the label counts, from those counts alone."""
-    cells = tally.counts.ravel().astype(np.float64)
-    step = np.maximum(cells * STEP, STEP)
-    moved = np.vstack([cells, cells + np.diag(step), cells - np.diag(step)])
-    tp, fp, fn = np.split(moved, 3, axis=-1)
-    both, called, true = tp.sum(axis=-1), (tp + fp).sum(axis=-1), (tp + fn).sum(axis=-1)
-    n = np.full(len(moved), float(tally.rows))
-    sums = {"n": n, "both": both, "called": called, "true": true, "wrong": called + true - 2 * both}
-    values = measure.values(cast("Any", LabelTable(tally.labels, sums, (tp, fp, fn))))
-    size = len(cells)
-    return float(values[0]), (values[1 : size + 1] - values[size + 1 :]) / (2 * step)
+
+    def values(cells: Floats) -> Floats:
+        tp, fp, fn = np.split(cells, 3, axis=-1)
+        both, called, true = tp.sum(axis=-1), (tp + fp).sum(axis=-1), (tp + fn).sum(axis=-1)
+        n = np.full(len(cells), float(tally.rows))
+        sums = {"n": n, "both": both, "called": called, "true": true, "wrong": called + true - 2 * both}
+        return measure.values(cast("Any", LabelTable(tally.labels, sums, (tp, fp, fn))))
+
+    return find_slopes(values, tally.counts.ravel().astype(np.float64))

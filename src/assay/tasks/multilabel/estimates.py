@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -26,13 +26,12 @@ from assay.tasks.multilabel.tally import MOST_LABELS, SAMPLE, LabelSets
 from assay.tasks.task_estimates import TaskEstimates
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats
     from assay.inference.intervals.interval_choice import Found
     from assay.tally.scores.ranked_table import Ranked
+    from assay.tally.unit_table import UnitTable
     from assay.tasks.task_settings import TaskSettings
 
-    Floats: TypeAlias = NDArray[np.float64]
 
 LABEL_MEASURES: Final = ("precision", "recall", "f1", "jaccard", "specificity", "prevalence", "predicted_positive_rate")
 SCORE_MEASURES: Final = ("auroc", "average_precision")
@@ -127,10 +126,8 @@ class LabelEstimates(TaskEstimates):
         return Interval(low=low, high=high, level=wanted.level, method=fitting(wanted.shares, of))
 
     def _by_units(self, measure: Measure, read: Callable[[Floats], object]) -> Found:
-        if self.tally.units is None:
-            msg = "there are no units"
-            raise TypeError(msg)
-        return jackknife_interval(measure, self.tally.units, cast("Any", read), self.settings.wanted.level)
+        units = cast("UnitTable", self.tally.units)
+        return jackknife_interval(measure, units, cast("Any", read), self.settings.wanted.level)
 
     def _class_estimate(self, measure: Measure, label: Label) -> Estimate:
         place = self.tally.labels.index(label)
@@ -187,9 +184,15 @@ def linear_interval(measure: Measure, tally: LabelSets, value: float, level: flo
         return f"more than {MOST_LABELS} labels: how labels go together is not kept"
     products = sample if cross is None or not by_label else cross
     sums, first = read_sums(tally), len(SAMPLE) if by_label else 0
-    places = np.arange(first, first + len(products))
-    slope = _gradient(measure, tally, sums, places)
-    if slope is None:
+    places = slice(first, first + len(products))
+
+    def values(moved: Floats) -> Floats:
+        stack = np.tile(sums, (len(moved), 1))
+        stack[:, places] = moved
+        return measure.values(cast("Any", stack_tables(tally.labels, stack)))
+
+    _, slope = find_slopes(values, sums[places])
+    if not np.isfinite(slope).all():
         return "the value is undefined near these counts"
     total = float(slope @ sums[places])
     variance = rows / (rows - 1) * (float(slope @ products @ slope) - total * total / rows)
@@ -212,16 +215,11 @@ def linear_interval(measure: Measure, tally: LabelSets, value: float, level: flo
     )
 
 
-def _gradient(measure: Measure, tally: LabelSets, sums: Floats, places: NDArray[np.intp]) -> Floats | None:
-    """Central differences of a measure in some of the sums."""
-    step = np.maximum(np.abs(sums[places]) * STEP, STEP)
-    moved = np.repeat(sums[np.newaxis], 2 * len(places), axis=0)
-    rows = np.arange(len(places))
-    moved[rows, places] += step
-    moved[rows + len(places), places] -= step
-    values = measure.values(cast("Any", stack_tables(tally.labels, moved)))
-    slope = (values[: len(places)] - values[len(places) :]) / (2 * step)
-    return slope if np.isfinite(slope).all() else None
+def find_slopes(values: Callable[[Floats], Floats], at: Floats) -> tuple[float, Floats]:
+    """The value of a function of sums at a point, and its derivatives there by central differences."""
+    step, size = np.maximum(np.abs(at) * STEP, STEP), len(at)
+    found = values(np.vstack([at, at + np.diag(step), at - np.diag(step)]))
+    return float(found[0]), (found[1 : size + 1] - found[size + 1 :]) / (2 * step)
 
 
 def _four_cells(cells: Mapping[str, int], measure: Measure, value: Value, settings: TaskSettings) -> Found:

@@ -4,68 +4,62 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
 from assay.core.labels import Label
 from assay.core.text import quoted
-from assay.tally.by_group import MISSING, Grouped
+from assay.tally.by_group import Grouped
 from assay.tasks.multilabel.compare import PairedSets, count_models
 from assay.tasks.multilabel.roles import Faults, Layout, fill_bits, order_labels, read_bits, read_label_sets
 from assay.tasks.multilabel.tally import LabelSets, count_sets
+from assay.tasks.unit_inputs import UNIT, Parts, count_levels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Batch: TypeAlias = Mapping[str, NDArray[Any]]
 
-UNIT, GROUP, MODEL = "unit", "group ", " of model "
-"""Names of columns in a batch, which no role can have."""
 SCORE, PREDICTED, TRUTH = "score", "predicted", "truth"
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+@dataclass(frozen=True)
+class SetParts(Parts[Any]):
     """A tally, those of each level of each group, and the values that are not fit."""
 
-    tally: Any
-    grouped: Grouped[LabelSets]
-    faults: Faults
+    faults: Faults = field(default_factory=Faults)
 
-    def __add__(self, other: Parts) -> Parts:
+    def __add__(self, other: Self) -> Self:
         """Both together."""
-        return Parts(self.tally + other.tally, self.grouped + other.grouped, self.faults + other.faults)
+        return replace(super().__add__(other), faults=self.faults + other.faults)
 
     def to_json(self) -> dict[str, object]:
         """As it travels between machines."""
-        faults = [[*key, n] for key, n in self.faults.counts.items()]
-        return {"tally": self.tally.to_json(), "groups": self.grouped.to_json(), "faults": faults}
+        return {**super().to_json(), "faults": [[*key, n] for key, n in self.faults.items()]}
 
     @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Parts:
+    def from_json(cls, content: Mapping[str, Any]) -> Self:
         """The inverse of `to_json`."""
-        kind = PairedSets if "models" in content["tally"] else LabelSets
-        faults = Faults(counts={(code, what): n for code, what, n in content["faults"]})
-        return cls(kind.from_json(content["tally"]), Grouped.from_json(content["groups"], LabelSets.from_json), faults)
+        kind = PairedSets if "models" in content else LabelSets
+        faults = Faults({(code, what): n for code, what, n in content["faults"]})
+        return cls(kind.from_json(content), Grouped.from_json(content["groups"], LabelSets.from_json), faults)
 
 
-def count_batch(layout: Layout, factors: tuple[str, ...], models: tuple[str, ...], batch: Batch) -> Parts:
+def count_batch(layout: Layout, factors: tuple[str, ...], models: tuple[str, ...], batch: Batch) -> SetParts:
     """Count a batch: the kernel."""
     labels, matrices, faults = _read_matrices(layout, batch)
     units = batch.get(UNIT)
     if models:
-        return Parts(count_models(labels, matrices, models, units), Grouped(), faults)
-    levels = {factor: _split_levels(batch[f"{GROUP}{factor}"].tolist()) for factor in factors}
+        return SetParts(count_models(labels, matrices, models, units), faults=faults)
 
     def count(rows: Any) -> LabelSets:  # noqa: ANN401  a slice or a mask
         score = matrices[SCORE][rows] if SCORE in matrices else None
         own = None if units is None else units[rows]
         return count_sets(labels, matrices[TRUTH][rows], matrices[PREDICTED][rows], units=own, score=score)
 
-    grouped = {factor: {level: count(rows) for level, rows in masks.items()} for factor, masks in levels.items()}
-    return Parts(count(slice(None)), Grouped(factors=grouped), faults)
+    return SetParts(count(slice(None)), count_levels(batch, factors, count), faults)
 
 
 def _read_matrices(layout: Layout, batch: Batch) -> tuple[tuple[Label, ...], dict[str, NDArray[Any]], Faults]:
@@ -82,19 +76,12 @@ def _read_matrices(layout: Layout, batch: Batch) -> tuple[tuple[Label, ...], dic
     if labels is None:
         labels = order_labels(own for column in sets.values() for own in column)
     for key, column in sets.items():
-        matrices[key], faults = fill_bits(key, column, labels, faults)
+        matrices[key], more = fill_bits(key, column, labels)
+        faults += more
     for key in [key for key in matrices if key not in sets and not key.startswith(SCORE)]:
         matrices[key], more = read_bits(key, matrices[key], labels)
         faults += more
     return labels, matrices, faults + _apply_thresholds(matrices, layout, labels)
-
-
-def _split_levels(levels: list[Any]) -> dict[Label, NDArray[np.bool_]]:
-    """By level of a group: its rows."""
-    names = [MISSING if level is None or level != level else level for level in levels]  # noqa: PLR0124  NaN
-    places: dict[Label, int] = {}
-    codes = np.fromiter((places.setdefault(name, len(places)) for name in names), np.intp, len(names))
-    return {level: codes == code for level, code in places.items()}
 
 
 def _stack(batch: Batch, key: str) -> NDArray[Any]:
@@ -106,7 +93,7 @@ def _stack(batch: Batch, key: str) -> NDArray[Any]:
 
 def _apply_thresholds(matrices: dict[str, NDArray[Any]], layout: Layout, labels: Sequence[Label]) -> Faults:
     """Check scores, and make predictions of them where none were given."""
-    faults: dict[tuple[str, str], int] = {}
+    faults = Faults()
     for key in [key for key in matrices if key.startswith(SCORE)]:
         score = np.asarray(matrices[key], dtype=np.float64)
         wrong = ~np.isfinite(score)
@@ -119,4 +106,4 @@ def _apply_thresholds(matrices: dict[str, NDArray[Any]], layout: Layout, labels:
         called = PREDICTED + key.removeprefix(SCORE)
         if called not in matrices:
             matrices[called] = (score >= np.array(layout.thresholds)).astype(np.uint8)
-    return Faults(counts=faults)
+    return faults

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -38,6 +39,7 @@ CELLS: Final[dict[str, Parts]] = {
     "jaccard": (("tp",), ("tp", "fp", "fn")),
 }
 """Counts that are added up above and below the line."""
+of_order = partial(measure, range=(0, 1), better=HIGHER, source=EXTENSION, family=ORDER)
 
 
 @measure(
@@ -97,62 +99,49 @@ def _unused_labels(t: LabelTable) -> str | None:
     return f"{t.size} declared labels, of which {used} occur; over those alone: {figure(other)}"
 
 
-def _declare_samples(kind: str, says: str, spec: str, source: Any, errata: tuple[str, ...] = ()) -> Measure:  # noqa: ANN401
+def _declare(name: str, formula: Callable[..., Number], text: str, **facts: Any) -> Measure:  # noqa: ANN401  of `measure`
+    """A measure of a family, whose function was made for it."""
+    formula.__name__ = name
+    return measure(formula=text, range=(0, 1), better=HIGHER, **facts)(formula)
+
+
+def _declare_samples(kind: str, spec: str, source: Any, errata: tuple[str, ...]) -> Measure:  # noqa: ANN401
     def formula(t: LabelTable, *, undefined: str = "skip") -> Number:
         return _mean_of_rows(t, kind, undefined)
 
-    formula.__name__ = f"{kind}_samples"
-    return measure(
-        says=f"{says}, averaged over rows; rows where it has no value are left out and counted, unless stated",
-        formula=f"{kind} / {kind}_rows",
-        range=(0, 1),
-        better=HIGHER,
-        source=source,
-        spec=spec,
-        errata=errata,
-        family=SAMPLES,
-    )(cast("Any", formula))
+    says = f"{SAYS[kind]}, averaged over rows; rows where it has no value are left out and counted, unless stated"
+    text = f"{kind} / {kind}_rows"
+    return _declare(
+        f"{kind}_samples", formula, text, says=says, source=source, spec=spec, errata=errata, family=SAMPLES
+    )
 
 
-def _declare_micro(kind: str, says: str, top: str, below: str) -> Measure:
+def _declare_micro(kind: str, top: str, below: str) -> Measure:
     """Counts pooled over labels are sums over rows: `both`, `true` and `called`."""
 
     def formula(t: LabelTable) -> Number:
         over = t.true + t.called if kind == "f1" else t.sum_of(below)
         return number(t.both + t.both if kind == "f1" else t.both, over=over, empty=EMPTY[kind])
 
-    formula.__name__ = f"{kind}_micro"
-    return measure(
-        says=f"{says}, from counts pooled over all labels",
-        formula=f"{top} / {below}",
-        range=(0, 1),
-        better=HIGHER,
-        source=(RAINIO("multi-label"), TS4213("6.5.1")),
-        spec="M-ML-06",
-        family=POOLED,
-    )(cast("Any", formula))
+    says = f"{SAYS[kind]}, from counts pooled over all labels"
+    return _declare(
+        f"{kind}_micro", formula, f"{top} / {below}", says=says, source=AVERAGED, spec="M-ML-06", family=POOLED
+    )
 
 
-def _declare_over_labels(kind: str, says: str, how: str) -> Measure:
+def _declare_over_labels(kind: str, how: str) -> Measure:
     def formula(t: LabelTable, *, undefined: str = "propagate") -> Number:
         return _mean_of_labels(t, kind, how, undefined)
 
-    formula.__name__ = f"{kind}_{how}"
     top, below = CELLS[kind]
     ratio = f"({' + '.join(top)}) / ({' + '.join(below)})"
     weight = "mean over labels of " if how == "macro" else "mean, weighted by true labels, of "
-    jaccard = kind == "jaccard"
-    return measure(
-        says=f"{says}, averaged over labels" + ("" if how == "macro" else " by how often they are true"),
-        formula=weight + ratio,
-        range=(0, 1),
-        better=HIGHER,
-        source=EXTENSION if jaccard else (RAINIO("multi-label"), TS4213("6.5.1")),
-        spec="M-ML-08" if jaccard else "M-ML-07",
-        family=LABELS,
-    )(cast("Any", formula))
+    says = f"{SAYS[kind]}, averaged over labels" + ("" if how == "macro" else " by how often they are true")
+    source, spec = (EXTENSION, "M-ML-08") if kind == "jaccard" else (AVERAGED, "M-ML-07")
+    return _declare(f"{kind}_{how}", formula, weight + ratio, says=says, source=source, spec=spec, family=LABELS)
 
 
+AVERAGED: Final = (RAINIO("multi-label"), TS4213("6.5.1"))
 SAYS: Final = {
     "precision": "of the predicted labels, the share that is true",
     "recall": "of the true labels, the share that was predicted",
@@ -165,13 +154,13 @@ EMPTY: Final = {
     "f1": "no row has a true or a predicted label",
 }
 POOLS: Final = {"precision": ("both", "called"), "recall": ("both", "true"), "f1": ("2 * both", "(true + called)")}
-jaccard_samples = _declare_samples("jaccard", SAYS["jaccard"], "M-ML-05", TS4213("6.5.4"), ("E-TS-27", "E-XS-09"))
+jaccard_samples = _declare_samples("jaccard", "M-ML-05", TS4213("6.5.4"), ("E-TS-27", "E-XS-09"))
 for _kind in ("precision", "recall", "f1"):
-    _declare_micro(_kind, SAYS[_kind], *POOLS[_kind])
-    _declare_over_labels(_kind, SAYS[_kind], "macro")
-    _declare_over_labels(_kind, SAYS[_kind], "weighted")
-    _declare_samples(_kind, SAYS[_kind], "M-ML-09", EXTENSION, ("E-XS-09",))
-jaccard_macro = _declare_over_labels("jaccard", SAYS["jaccard"], "macro")
+    _declare_micro(_kind, *POOLS[_kind])
+    _declare_over_labels(_kind, "macro")
+    _declare_over_labels(_kind, "weighted")
+    _declare_samples(_kind, "M-ML-09", EXTENSION, ("E-XS-09",))
+jaccard_macro = _declare_over_labels("jaccard", "macro")
 
 
 @measure(
@@ -310,38 +299,29 @@ def kl_truth_pred(t: LabelTable) -> Number:
     return _divergence(lambda t: (t.tp + t.fn, t.tp + t.fp), t)
 
 
-@measure(
+@of_order(
     also=("LRAP",),
     says="of the labels ranked at least as high as a true one, the share that is true; mean over labels, then rows",
     formula="lrap / lrap_rows",
-    range=(0, 1),
-    better=HIGHER,
-    source=EXTENSION,
-    family=ORDER,
 )
 def label_ranking_average_precision(t: LabelTable) -> Number:
     return _mean_of_ranks(t, "lrap")
 
 
-@measure(
+@of_order(
     says="how far down the ranked labels one must go to meet every true label of a row",
     formula="coverage / coverage_rows",
     range=(0, math.inf),
     better=LOWER,
-    source=EXTENSION,
-    family=ORDER,
 )
 def coverage_error(t: LabelTable) -> Number:
     return _mean_of_ranks(t, "coverage")
 
 
-@measure(
+@of_order(
     says="the share of pairs of a true and another label of a row that are in the wrong order, ties as wrong",
     formula="ranking_loss / ranking_loss_rows",
-    range=(0, 1),
     better=LOWER,
-    source=EXTENSION,
-    family=ORDER,
 )
 def label_ranking_loss(t: LabelTable) -> Number:
     return _mean_of_ranks(t, "ranking_loss")

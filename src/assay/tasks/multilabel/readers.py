@@ -9,27 +9,21 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RowsError, UnpairedRows
-from assay.core.labels import Label, in_order
+from assay.core.errors import PlanError, RowsError
+from assay.core.labels import Label
 from assay.core.task import Counted, Request
 from assay.core.text import listed, quoted
-from assay.tally.batches import Column, open_batches, run_kernel
+from assay.rows.source import check_same_index, check_same_length
+from assay.rows.tables import Table
+from assay.tally.batches import Batches, Column, open_batches
 from assay.tally.by_group import MISSING, Grouped
-from assay.tally.census import Census
-from assay.tasks.multilabel.kernel import GROUP, MODEL, PREDICTED, SCORE, TRUTH, UNIT, Parts, count_batch
-from assay.tasks.multilabel.roles import (
-    Form,
-    Layout,
-    find_form,
-    read_thresholds,
-    to_matrix,
-)
+from assay.tasks.multilabel.kernel import PREDICTED, SCORE, TRUTH, SetParts, count_batch
+from assay.tasks.multilabel.roles import Form, Layout, check_faults, find_form, read_thresholds, to_matrix
 from assay.tasks.multilabel.tally import LabelSets
+from assay.tasks.unit_inputs import MODEL, ordered_levels, side_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    Batch: TypeAlias = Mapping[str, NDArray[Any]]
 
 BLOCK: Final = 1 << 17
 
@@ -37,7 +31,7 @@ BLOCK: Final = 1 << 17
 def read_sets(request: Request, models: Mapping[str, Mapping[str, object]] | None = None) -> Counted:
     """Read and count one model, or several on the same rows."""
     given = _flatten(request, models)
-    layout, columns, arrays = (_lay_out_arrays if request.data is None else _lay_out_columns)(request, given)
+    layout, columns = _lay_out(request, given)
     if models is not None and layout.labels is None:
         raise PlanError(
             "role-missing",
@@ -46,28 +40,33 @@ def read_sets(request: Request, models: Mapping[str, Mapping[str, object]] | Non
             fix="give labels=[...] (--labels)",
         )
     kernel = partial(count_batch, layout, tuple(request.group) if models is None else (), tuple(models or ()))
-    if request.data is None:
-        rows = _check_rows(arrays)
-        parts = run_kernel(kernel, _slices(arrays, rows))
-        census, notes = Census(read=rows, scored=rows), tuple[str, ...]()
-        about: dict[str, object] = {"from": "the given columns", "columns": {}}
-        where = "the given columns"
-    else:
-        with open_batches(request, columns) as batches:
-            parts = batches.run(kernel, Parts)
-            census, notes, where = batches.census, batches.notes, str(batches.table.where)
-            about = {**batches.about, "columns": _shown_columns(request, given)}
-    parts.faults.check(where, layout.labels)
-    tally = parts.tally.as_stored()
-    if layout.labels is None:
-        notes = (*notes, f"labels are those that occur: {listed(tally.labels)}; declare them with labels=[...]")
-    return Counted(
-        tally=tally,
-        census=census,
-        groups=_ordered(parts.grouped, tally.labels),
-        notes=(*notes, *_empty_notes(tally)),
-        data=about,
-    )
+    about: dict[str, object] = {"columns": {} if request.data is None else _shown_columns(request, given)}
+    with _open_arrays(columns) if request.data is None else open_batches(request, columns) as batches:
+        parts = batches.run(kernel, SetParts)
+        check_faults(parts.faults, str(batches.table.where), layout.labels)
+        tally, notes = parts.tally.as_stored(), batches.notes
+        if layout.labels is None:
+            notes = (*notes, f"labels are those that occur: {listed(tally.labels)}; declare them with labels=[...]")
+        return Counted(
+            tally=tally,
+            census=batches.census,
+            groups=_ordered(parts.grouped, tally.labels),
+            notes=(*notes, *_empty_notes(tally)),
+            data={**batches.about, **about},
+        )
+
+
+def _open_arrays(columns: Mapping[str, Column]) -> Batches:
+    """Arrays of rows, cut into batches as they are."""
+    arrays = {role: cast("NDArray[Any]", column.given) for role, column in columns.items()}
+    check_same_length({role: len(array) for role, array in arrays.items()})
+    where, rows = "the given columns", len(next(iter(arrays.values())))
+
+    def chunks(_unit: str | None) -> Iterator[dict[str, NDArray[Any]]]:
+        for start in range(0, rows, BLOCK):
+            yield {role: array[start : start + BLOCK] for role, array in arrays.items()}
+
+    return Batches(table=Table(columns={}, where=where, chunks=chunks, rows=rows, about={"from": where}))
 
 
 def _shown_columns(request: Request, given: Mapping[str, object]) -> dict[str, str]:
@@ -108,60 +107,52 @@ def _flatten(request: Request, models: Mapping[str, Mapping[str, object]] | None
     return given
 
 
-def _lay_out_arrays(
-    request: Request, given: Mapping[str, object]
-) -> tuple[Layout, dict[str, Column], dict[str, NDArray[Any]]]:
-    """Arrays and lists as they are, cut into rows later."""
-    options = request.options
-    _check_index({**given, **_sides(request)})
-    separator, stated = cast("str | None", options.get("separator")), cast("str | None", options.get("form"))
-    forms: dict[str, Form] = {}
-    arrays: dict[str, NDArray[Any]] = {}
-    names: tuple[Label, ...] | None = None
-    width = None
-    for key, value in given.items():
-        forms[key] = "matrix" if key.startswith(SCORE) else find_form(key, value, stated, separator)
-        if forms[key] == "matrix":
-            arrays[key], own = to_matrix(key, value)
-            names = names or (own if key == TRUTH else None)
-            width = _same_width(key, arrays[key].shape[1], width)
-        else:
-            arrays[key] = _objects(cast("Any", value))
-    for name, column in _sides(request).items():
-        arrays[name] = _objects(column)
-    labels = _declared(options) or names or (None if width is None else tuple(range(width)))
-    if labels is not None and width is not None and len(labels) != width:
-        raise _wrong_labels(labels, width)
-    return _layout(options, forms, labels, given), {}, arrays
-
-
-def _lay_out_columns(
-    request: Request, given: Mapping[str, object]
-) -> tuple[Layout, dict[str, Column], dict[str, NDArray[Any]]]:
-    """Columns of a table: one for each label, or one of lists or text."""
-    options = request.options
-    missing = cast("Any", options.get("missing", "error"))
+def _lay_out(request: Request, given: Mapping[str, object]) -> tuple[Layout, dict[str, Column]]:
+    """How each role holds label sets, and the columns or arrays to read."""
+    options, arranged = request.options, _arrange_array if request.data is None else _arrange_columns
     forms: dict[str, Form] = {}
     columns: dict[str, Column] = {}
     names: tuple[Label, ...] | None = None
     width = None
     for key, value in given.items():
-        own = _column_names(key, value)
-        if len(own) > 1 or key.startswith(SCORE):
-            forms[key] = "columns"
-            width = _same_width(key, len(own), width)
-            names = names or (tuple(own) if key == TRUTH else None)
-            columns |= {f"{key} {place}": Column(name, "number", missing) for place, name in enumerate(own)}
-        else:
-            forms[key] = "text" if options.get("separator") is not None else "sets"
-            empty = cast("Any", "keep" if options.get("empty_is_set") else missing)
-            columns[key] = Column(own[0], "label" if forms[key] == "text" else "any", empty)
-    columns |= {UNIT: Column(request.unit, "label")} if request.unit is not None else {}
-    columns |= {f"{GROUP}{name}": Column(column, "label", "keep") for name, column in request.group.items()}
+        forms[key], own, size, parts = arranged(key, value, options)
+        columns |= parts
+        if size is not None:
+            width = _same_width(key, size, width)
+            names = names or (own if key == TRUTH else None)
+    sides = side_columns(request)
+    if request.data is None:
+        check_same_index({**given, **{name: column.given for name, column in sides.items()}})
+        sides = {name: Column(_objects(column.given)) for name, column in sides.items()}
+        names = names or (None if width is None else tuple(range(width)))
     labels = _declared(options) or names
     if labels is not None and width is not None and len(labels) != width:
         raise _wrong_labels(labels, width)
-    return _layout(options, forms, labels, given), columns, {}
+    return _layout(options, forms, labels, given), columns | sides
+
+
+Arranged: TypeAlias = "tuple[Form, tuple[Label, ...] | None, int | None, dict[str, Column]]"
+"""The form of a role, the names of its labels and how many there are where it has a column for each, and columns."""
+
+
+def _arrange_array(key: str, value: object, options: Mapping[str, Any]) -> Arranged:
+    """An array or list as it is, cut into rows later."""
+    form = "matrix" if key.startswith(SCORE) else find_form(key, value, options.get("form"), options.get("separator"))
+    if form != "matrix":
+        return form, None, None, {key: Column(_objects(value))}
+    matrix, own = to_matrix(key, value)
+    return form, own, matrix.shape[1], {key: Column(matrix)}
+
+
+def _arrange_columns(key: str, value: object, options: Mapping[str, Any]) -> Arranged:
+    """Columns of a table: one for each label, or one of lists or text."""
+    own, missing = _column_names(key, value), cast("Any", options.get("missing", "error"))
+    if len(own) > 1 or key.startswith(SCORE):
+        columns = {f"{key} {place}": Column(name, "number", missing) for place, name in enumerate(own)}
+        return "columns", tuple(own), len(own), columns
+    form: Form = "text" if options.get("separator") is not None else "sets"
+    empty = cast("Any", "keep" if options.get("empty_is_set") else missing)
+    return form, None, None, {key: Column(own[0], "label" if form == "text" else "any", empty)}
 
 
 def _layout(
@@ -213,11 +204,6 @@ def _column_names(role: str, value: object) -> list[str]:
     return [name.strip() for name in names]
 
 
-def _sides(request: Request) -> dict[str, Any]:
-    sides = {} if request.unit is None else {UNIT: request.unit}
-    return sides | {f"{GROUP}{name}": column for name, column in request.group.items()}
-
-
 def _same_width(role: str, own: int, width: int | None) -> int:
     if width is not None and own != width:
         raise RowsError(
@@ -240,51 +226,16 @@ def _wrong_labels(labels: Sequence[Label], width: int) -> PlanError:
 
 
 def _objects(values: Any) -> NDArray[Any]:  # noqa: ANN401
+    """Values as Python objects, None for NaN; whole numbers as they are."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iub":
         return values
     items = values.to_list() if hasattr(values, "to_list") else list(values)
     array = np.empty(len(items), dtype=object)
-    array[:] = items
+    array[:] = [None if isinstance(item, float) and item != item else item for item in items]  # noqa: PLR0124  NaN
     return array
 
 
-def _check_index(given: Mapping[str, object]) -> None:
-    """Series and frames with the same rows in another order would be paired by position, so they are refused."""
-    indexed = {role: value.index for role, value in given.items() if hasattr(value, "index") and hasattr(value, "iloc")}
-    first = list(indexed.values())[:1]
-    for role, index in indexed.items():
-        if not index.equals(first[0]):
-            raise UnpairedRows(
-                "rows-unmatched",
-                f"{role} has another index than {next(iter(indexed))}, so its rows are in another order",
-                where=role,
-                fix="sort both alike, or give them without an index: .to_numpy()",
-            )
-
-
-def _check_rows(arrays: Mapping[str, NDArray[Any]]) -> int:
-    sizes = {role: len(array) for role, array in arrays.items()}
-    if len(set(sizes.values())) > 1:
-        sizes_text = ", ".join(f"{role} {size:,}" for role, size in sizes.items())
-        raise UnpairedRows(
-            "rows-unmatched",
-            "the columns have different numbers of rows",
-            found=sizes_text,
-            fix="give columns of the same rows",
-        )
-    rows = next(iter(sizes.values()))
-    if not rows:
-        raise RowsError("no-rows", "there are no rows", fix="give at least one row")
-    return rows
-
-
-def _slices(arrays: Mapping[str, NDArray[Any]], rows: int) -> Iterator[Batch]:
-    for start in range(0, rows, BLOCK):
-        yield {role: array[start : start + BLOCK] for role, array in arrays.items()}
-
-
 def _ordered(grouped: Grouped[LabelSets], labels: Sequence[Label]) -> dict[str, dict[Label, object]]:
-    ordered: dict[str, dict[Label, object]] = {}
     for factor, levels in grouped.factors.items():
         if len({isinstance(level, str) for level in levels if level != MISSING}) > 1:
             raise RowsError(
@@ -294,6 +245,4 @@ def _ordered(grouped: Grouped[LabelSets], labels: Sequence[Label]) -> dict[str, 
                 found=listed(sorted(levels, key=str)),
                 fix="write all levels alike",
             )
-        known = [*in_order(level for level in levels if level != MISSING), *([MISSING] if MISSING in levels else [])]
-        ordered[factor] = {level: levels[level].with_labels(labels).as_stored() for level in known}
-    return ordered
+    return ordered_levels(grouped.map(lambda tally: tally.with_labels(labels).as_stored()))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 import numpy as np
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Bits: TypeAlias = NDArray[np.uint8]
-    Floats: TypeAlias = NDArray[np.float64]
 
 Form: TypeAlias = Literal["matrix", "columns", "sets", "text"]
+Faults: TypeAlias = Counter[tuple[str, str]]
+"""Values that are not fit, by code and description, with how many rows have them."""
 JSON: Final = "json"
 """The separator that means: each text is a list in JSON."""
 SLOTS: Final = 1 << 32
@@ -45,32 +47,21 @@ class Layout:
     thresholds: tuple[float, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Faults:
-    """Values that are not fit, by code and description, with how many rows have them."""
-
-    counts: Mapping[tuple[str, str], int] = field(default_factory=dict)
-
-    def __add__(self, other: Faults) -> Faults:
-        """Both together."""
-        keys = sorted({*self.counts, *other.counts})
-        return Faults(counts={key: self.counts.get(key, 0) + other.counts.get(key, 0) for key in keys})
-
-    def check(self, where: str, labels: Sequence[Label] | None) -> None:
-        """Raise if there are any, all of them in one error."""
-        if not self.counts:
-            return
-        code = next(iter(self.counts))[0]
-        problems = "; ".join(f"{what} ({counted(n, 'row')})" for (_, what), n in self.counts.items())
-        declared = "declare every label, labels=[...] (--labels), or correct the rows"
-        raise RowsError(
-            code,
-            f"{counted(sum(self.counts.values()), 'value')} cannot be used",
-            where=where,
-            found=visible(problems),
-            known=None if labels is None else listed(labels),
-            fix=declared if code == "label-not-declared" else "correct the rows",
-        )
+def check_faults(faults: Faults, where: str, labels: Sequence[Label] | None) -> None:
+    """Raise if there are any, all of them in one error."""
+    if not faults:
+        return
+    code = min(faults)[0]
+    problems = "; ".join(f"{what} ({counted(n, 'row')})" for (_, what), n in sorted(faults.items()))
+    declared = "declare every label, labels=[...] (--labels), or correct the rows"
+    raise RowsError(
+        code,
+        f"{counted(faults.total(), 'value')} cannot be used",
+        where=where,
+        found=visible(problems),
+        known=None if labels is None else listed(labels),
+        fix=declared if code == "label-not-declared" else "correct the rows",
+    )
 
 
 def find_form(role: str, given: object, stated: str | None, separator: str | None) -> Form:
@@ -144,11 +135,8 @@ def read_bits(role: str, matrix: NDArray[Any], labels: Sequence[Label]) -> tuple
     wrong = ~((matrix == 0) | (matrix == 1))
     if not wrong.any():
         return matrix.astype(np.uint8), Faults()
-    faults: dict[tuple[str, str], int] = {}
-    for row, column in np.argwhere(wrong).tolist():
-        key = ("value-out-of-domain", f"{role} of {quoted(labels[column])} is {matrix[row, column]:g}")
-        faults[key] = faults.get(key, 0) + 1
-    return np.zeros(matrix.shape, dtype=np.uint8), Faults(counts=faults)
+    found = (f"{role} of {quoted(labels[column])} is {matrix[row, column]:g}" for row, column in np.argwhere(wrong))
+    return np.zeros(matrix.shape, dtype=np.uint8), Faults(("value-out-of-domain", what) for what in found)
 
 
 def read_label_sets(
@@ -156,15 +144,14 @@ def read_label_sets(
 ) -> tuple[list[AbstractSet[Label]], Faults]:
     """Sets of labels from lists, sets or text; a missing set is a fault."""
     sets: list[AbstractSet[Label]] = []
-    faults: dict[tuple[str, str], int] = {}
+    faults = Faults()
     for value in values:
         try:
             sets.append(_one_set(value, layout, form))
         except (ValueError, TypeError) as error:
-            key = ("missing-label" if value is None else "column-type", f"{role}: {error}")
-            faults[key] = faults.get(key, 0) + 1
+            faults["missing-label" if value is None else "column-type", f"{role}: {error}"] += 1
             sets.append(frozenset())
-    return sets, Faults(counts=faults)
+    return sets, faults
 
 
 def _one_set(value: Any, layout: Layout, form: Form) -> frozenset[Label]:  # noqa: ANN401
@@ -194,21 +181,18 @@ def _one_set(value: Any, layout: Layout, form: Form) -> frozenset[Label]:  # noq
     return labels
 
 
-def fill_bits(
-    role: str, sets: Sequence[AbstractSet[Label]], labels: Sequence[Label], faults: Faults
-) -> tuple[Bits, Faults]:
+def fill_bits(role: str, sets: Sequence[AbstractSet[Label]], labels: Sequence[Label]) -> tuple[Bits, Faults]:
     """A matrix of 0 and 1 from sets; labels that are not declared are faults."""
     place = {label: i for i, label in enumerate(labels)}
     bits = np.zeros((len(sets), len(labels)), dtype=np.uint8)
-    unknown: dict[tuple[str, str], int] = {}
+    unknown = Faults()
     for row, own in enumerate(sets):
         for label in own:
             if label in place:
                 bits[row, place[label]] = 1
             else:
-                key = ("label-not-declared", f"{quoted(label)} in {role}")
-                unknown[key] = unknown.get(key, 0) + 1
-    return bits, faults + Faults(counts=unknown)
+                unknown["label-not-declared", f"{quoted(label)} in {role}"] += 1
+    return bits, unknown
 
 
 def order_labels(sets: Iterable[AbstractSet[Label]]) -> tuple[Label, ...]:

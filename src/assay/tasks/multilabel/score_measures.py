@@ -7,10 +7,9 @@ import math
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.core.text import figure, listed
-from assay.core.traits import EXTENSION, HIGHER
 from assay.core.values import Number, Undefined
-from assay.measures.declare import measure, parse
-from assay.tasks.multilabel.measures import NO_SCORES, ORDER
+from assay.measures.declare import parse
+from assay.tasks.multilabel.measures import NO_SCORES, of_order
 from assay.tasks.multilabel.table import LabelTable
 
 if TYPE_CHECKING:
@@ -18,37 +17,25 @@ if TYPE_CHECKING:
     from assay.tally.scores.ranked_table import Ranked
 
 
-@measure(
+@of_order(
     says="the area under the ROC curve of each label, averaged over labels",
     formula="mean over labels of the area under the ROC curve",
-    range=(0, 1),
-    better=HIGHER,
-    source=EXTENSION,
-    family=ORDER,
 )
 def auroc_macro(t: LabelTable) -> Number:
     return _mean_over_labels(t, "auroc")
 
 
-@measure(
+@of_order(
     says="the average precision of each label, averaged over labels",
     formula="mean over labels of average precision",
-    range=(0, 1),
-    better=HIGHER,
-    source=EXTENSION,
-    family=ORDER,
 )
 def average_precision_macro(t: LabelTable) -> Number:
     return _mean_over_labels(t, "average_precision")
 
 
-@measure(
+@of_order(
     says="the area under the ROC curve of all label slots, scores of all labels compared with each other",
     formula="area under the ROC curve of all slots",
-    range=(0, 1),
-    better=HIGHER,
-    source=EXTENSION,
-    family=ORDER,
 )
 def auroc_micro(t: LabelTable) -> Number:
     if not t.scores:

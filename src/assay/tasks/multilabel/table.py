@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -15,11 +15,8 @@ from assay.tally.scores.score_tally import Scores
 from assay.tasks.multilabel.tally import GRID, RANKED, SAMPLE, LabelSets, sample_values
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats
     from assay.core.values import Amount
-
-    Floats: TypeAlias = NDArray[np.float64]
 
 
 class LabelTable:

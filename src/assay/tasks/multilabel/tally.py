@@ -25,9 +25,9 @@ from assay.tally.unit_table import UnitTable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats, Whole
+
     Bits: TypeAlias = NDArray[np.uint8]
-    Whole: TypeAlias = NDArray[np.int64]
-    Floats: TypeAlias = NDArray[np.float64]
 
 MOST_LABELS: Final = 500
 """Labels up to which cross products are kept: 1,500 x 1,500 numbers."""
@@ -130,12 +130,12 @@ class LabelSets(Digested):
         return LabelSets(
             labels=labels,
             rows=a.rows + b.rows,
-            sizes=_merge_counts(a.sizes, b.sizes),
+            sizes=pool_counts(a.sizes, b.sizes),
             counts=a.counts + b.counts,
             cross=None if a.cross is None or b.cross is None else a.cross + b.cross,
             units=None if a.units is None or b.units is None else a.units + b.units,
             scores=tuple(x + y for x, y in zip(a.scores, b.scores, strict=True)),
-            ranked={name: _merge_counts(values, b.ranked[name]) for name, values in a.ranked.items()},
+            ranked={name: pool_counts(values, b.ranked[name]) for name, values in a.ranked.items()},
         )
 
     def to_json(self) -> dict[str, object]:
@@ -210,12 +210,12 @@ def count_sets(
     return LabelSets(
         labels=tuple(labels),
         rows=rows,
-        sizes=pool_counts(np.concatenate(sizes)) if sizes else np.zeros((0, 4), dtype=np.int64),
+        sizes=pool_counts(*sizes) if sizes else np.zeros((0, 4), dtype=np.int64),
         counts=np.rint(columns).astype(np.int64).reshape(3, size),
         cross=None if cross is None else np.rint(cross).astype(np.int64),
         units=None if units is None else _by_unit(labels, truth, predicted, units, ranks),
         scores=() if score is None else tuple(Scores.binary(score[:, j], truth[:, j] > 0) for j in range(size)),
-        ranked={name: _value_counts(values) for name, values in ranks.items()},
+        ranked={name: value_counts(values) for name, values in ranks.items()},
     )
 
 
@@ -256,19 +256,16 @@ def _size_histogram(cells: NDArray[np.float32], size: int) -> Whole:
     return np.stack([places // base**2, places // base % base, places % base, counts], axis=1).astype(np.int64)
 
 
-def _merge_counts(a: Whole, b: Whole) -> Whole:
-    return pool_counts(np.concatenate([a, b]))
-
-
-def pool_counts(table: Whole) -> Whole:
+def pool_counts(*tables: Whole) -> Whole:
     """Rows that are equal but for the count in the last column, added up and sorted."""
+    table = np.concatenate(tables)
     keys, place = np.unique(table[:, :-1], axis=0, return_inverse=True)
     counts = np.zeros(len(keys), dtype=np.int64)
     np.add.at(counts, place.ravel(), table[:, -1])
     return np.column_stack([keys, counts])
 
 
-def _value_counts(values: Floats) -> Whole:
+def value_counts(values: Floats) -> Whole:
     """Distinct values in units of 1 / GRID, without the rows that have none."""
     known = np.rint(values[~np.isnan(values)] * GRID).astype(np.int64)
     keys, counts = np.unique(known, return_counts=True)
@@ -301,56 +298,52 @@ def rank_values(truth: Bits, score: Floats) -> dict[str, Floats]:
     return values
 
 
+def _row_parts(true: Any, called: Any, both: Any) -> tuple[dict[str, Any], dict[str, tuple[Any, Any]]]:  # noqa: ANN401
+    """What rows with so many labels add to the sums: numbers, and ratios as what is above and below the line."""
+    wrong = true + called - 2 * both
+    plain = {"exact": wrong == 0, "wrong": wrong, "both": both, "true": true, "called": called}
+    ratios = {
+        "jaccard": (both, true + called - both),
+        "precision": (both, called),
+        "recall": (both, true),
+        "f1": (2 * both, true + called),
+    }
+    return plain, ratios
+
+
 def sample_values(sizes: Whole) -> dict[str, list[Fraction | int]]:
     """What one row of each kind adds to the sums: exact, ratios with how many rows have them."""
     out: dict[str, list[Fraction | int]] = {name: [] for name in SAMPLE[: len(SIZES) + 2 * len(RATIOS)]}
     for true, called, both, _ in sizes.tolist():
-        wrong = true + called - 2 * both
-        row = {"n": 1, "exact": int(not wrong), "wrong": wrong, "both": both, "true": true, "called": called}
-        parts = {
-            "jaccard": (both, true + called - both),
-            "precision": (both, called),
-            "recall": (both, true),
-            "f1": (2 * both, true + called),
-        }
-        for name, value in row.items():
-            out[name].append(value)
-        for name, (top, of) in parts.items():
+        plain, ratios = _row_parts(true, called, both)
+        for name, value in {"n": 1, **plain}.items():
+            out[name].append(int(value))
+        for name, (top, of) in ratios.items():
             out[name].append(Fraction(top, of) if of else 0)
             out[f"{name}_rows"].append(int(of > 0))
     return out
 
 
 def _by_unit(
-    labels: Sequence[Label], truth: Bits, predicted: Bits, units: NDArray[Any], ranks: Mapping[str, Floats]
+    labels: Sequence[Label], truth: Bits, predicted: Bits, units: NDArray[Any], ranks: dict[str, Floats]
 ) -> UnitTable:
     cells = indicators(truth, predicted).astype(np.float64)
     size = len(labels)
     both, added, missed = (cells[:, kind * size : (kind + 1) * size].sum(axis=1) for kind in range(3))
-    columns: dict[str, Floats] = {
-        "n": np.ones(len(truth)),
-        "exact": (added + missed == 0).astype(np.float64),
-        "wrong": added + missed,
-        "both": both,
-        "true": both + missed,
-        "called": both + added,
+    plain, ratios = _row_parts(both + missed, both + added, both)
+    columns: dict[str, Floats] = {"n": np.ones(len(truth)), **plain}
+    values = {
+        name: np.divide(top, of, out=np.full_like(top, np.nan), where=of > 0) for name, (top, of) in ratios.items()
     }
-    ratios = {
-        "jaccard": (both, both + added + missed),
-        "precision": (both, both + added),
-        "recall": (both, both + missed),
-        "f1": (2 * both, 2 * both + added + missed),
-    }
-    for name, (top, of) in ratios.items():
-        columns[name] = np.rint(np.divide(top, of, out=np.zeros_like(top), where=of > 0) * GRID) / GRID
-        columns[f"{name}_rows"] = (of > 0).astype(np.float64)
-    for name in RANKED:
-        values = ranks.get(name, np.full(len(truth), np.nan))
-        columns[name] = np.rint(np.nan_to_num(values) * GRID) / GRID
-        columns[f"{name}_rows"] = (~np.isnan(values)).astype(np.float64)
-    sums = np.column_stack([*(columns[name] for name in SAMPLE), cells])
-    names = [str(unit) for unit in units.tolist()]
-    ids, place = np.unique(np.array(names, dtype=object), return_inverse=True)
-    added_up = np.zeros((len(ids), sums.shape[1]))
-    np.add.at(added_up, place, sums)  # exact: whole numbers and multiples of 1 / GRID
-    return UnitTable.build(unit_names(labels), added_up, rows=len(truth), ids=ids.tolist())
+    for name in (*RATIOS, *RANKED):
+        own = values.get(name, ranks.get(name, np.full(len(truth), np.nan)))
+        columns |= {name: np.nan_to_num(own), f"{name}_rows": ~np.isnan(own)}
+    return sum_units(unit_names(labels), np.column_stack([*(columns[name] for name in SAMPLE), cells]), units)
+
+
+def sum_units(names: Sequence[str], values: Floats, units: NDArray[Any]) -> UnitTable:
+    """Values of rows, as multiples of 1 / GRID, added up by unit: exact in any order."""
+    ids, place = np.unique(np.array([str(unit) for unit in units.tolist()], dtype=object), return_inverse=True)
+    sums = np.zeros((len(ids), len(names)))
+    np.add.at(sums, place, np.rint(values * GRID) / GRID)
+    return UnitTable.build(names, sums, rows=len(values), ids=ids.tolist())

@@ -3,23 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from assay.core.task import Counted, Example, Option, Request, Role
+import numpy as np
+
+from assay.core.task import Example, Option, Role
 from assay.tasks.by_unit import UnitTask
 from assay.tasks.regression import measures
 from assay.tasks.regression.blocks import regression_sections
 from assay.tasks.regression.compare import TESTS, compare_models
-from assay.tasks.regression.estimates import RegressionEstimates, value_units
+from assay.tasks.regression.estimates import RegressionEstimates
 from assay.tasks.regression.figures import collect_figures
 from assay.tasks.regression.roles import BASELINES, read_paired_residuals, read_residuals
+from assay.tasks.regression.summary import view_of
 from assay.tasks.regression.sums import Errors
 from assay.tasks.regression.tally import PairedResiduals, Residuals
 
 if TYPE_CHECKING:
-    from assay.core.blocks import Section
-    from assay.inference.findings import Finding
     from assay.tasks.task_settings import TaskSettings
 
 
@@ -85,13 +85,16 @@ class Regression(UnitTask):
         ),
     )
 
-    def read(self, request: Request) -> Counted:
-        """Read and count one model."""
-        return read_residuals(request)
+    read = staticmethod(read_residuals)
+    read_models = staticmethod(read_paired_residuals)
+    compare = staticmethod(compare_models)
+    blocks = staticmethod(regression_sections)
 
-    def read_models(self, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
-        """Read and count several models on the same rows."""
-        return read_paired_residuals(request, models)
+    def check_alike(self, new: Residuals, reference: Residuals) -> None:
+        """Both hold the same columns."""
+        new.check_alike(reference)
+
+    check_mergeable = check_alike
 
     def model_estimates(self, paired: PairedResiduals, settings: TaskSettings) -> dict[str, Any]:
         """The estimates of each model."""
@@ -101,23 +104,12 @@ class Regression(UnitTask):
         """Data of the pictures."""
         return {"figures": collect_figures(tally, settings.wanted.level)}
 
-    def blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:
-        """How errors lie, and where they are large."""
-        return regression_sections(record)
-
     def unit_values(self, tally: Residuals) -> dict[str, dict[str, float | None]]:
-        """The leading measures of every unit alone."""
-        return value_units(tally, self.headline)
-
-    def compare(self, paired: PairedResiduals, settings: TaskSettings) -> Iterator[Finding]:
-        """Findings about every two models."""
-        return compare_models(paired, settings)
-
-    def check_alike(self, new: Residuals, reference: Residuals) -> None:
-        """Both hold the same columns."""
-        new.check_alike(reference)
-
-    check_mergeable = check_alike
+        """The leading measures of every unit alone, of the first output; nothing where rows are the units."""
+        if not tally.by_unit:
+            return {}
+        with np.errstate(all="ignore"):
+            return self.value_units(tally.unit_ids, Errors(view_of(tally, tally.facts.outputs[0]).per_unit or {}))
 
 
 TASK = Regression()

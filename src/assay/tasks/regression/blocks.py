@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from assay.core.blocks import Block, Chart, Figure, Paragraph, Reach, Section, number_table, section
+from assay.core.blocks import Block, Figure, Paragraph, Reach, Section, chart, number_table, section
 from assay.core.text import figure
 
 HEAVY: Final = 9.0
@@ -40,32 +40,25 @@ def _error_blocks(data: Mapping[str, Any]) -> Iterator[Block]:
             "above", "How often errors are large", ("absolute error above", "share of the rows"),
             [(f"{size:g}", f"{share * 100:.3g} %") for size, share in data["above"]],
         )  # fmt: skip
-    shown = {"title": "Errors", "x": "truth minus prediction", **data["distribution"]}
-    shown["marks"] = [{"x": 0.0, "text": "0"}]
-    yield Figure(
-        charts=(Chart("distribution", (shown,)),), reach=Reach.FULL,
-        alt="The distribution of the errors.",
-    )  # fmt: skip
+    zero, axis = [{"x": 0.0, "text": "0"}], "truth minus prediction"
+    drawn = chart("distribution", title="Errors", x=axis, **data["distribution"], marks=zero)
+    yield Figure(charts=(drawn,), reach=Reach.FULL, alt="The distribution of the errors.")
 
 
 def _place_blocks(data: Mapping[str, Any]) -> Iterator[Block]:
-    predicted = {"title": "Predicted and true", "x": "truth", "y": "prediction", "diagonal": True, **data["predicted"]}
-    residuals = {
-        "title": "Errors by prediction", "x": "prediction", "y": "truth minus prediction",
-        "lines": [{"y": 0.0, "text": "0"}], **data["residuals"],
-    }  # fmt: skip
-    charts = [Chart("cloud", (predicted,)), Chart("cloud", (residuals,))]
+    axes, zero = {"x": "prediction", "y": "truth minus prediction"}, [{"y": 0.0, "text": "0"}]
+    charts = [
+        chart("cloud", title="Predicted and true", x="truth", y="prediction", diagonal=True, **data["predicted"]),
+        chart("cloud", title="Errors by prediction", **axes, lines=zero, **data["residuals"]),
+    ]
     if data["limits"]:
         names = ("lower limit", "bias", "upper limit")
         lines = [
             {"y": value, "text": name, "dashed": name != "bias"}
             for value, name in zip(data["limits"], names, strict=True)
         ]
-        agreement = {
-            "title": "Agreement (Bland-Altman)", "x": "mean of truth and prediction", "y": "prediction minus truth",
-            "lines": lines, **data["agreement"],
-        }  # fmt: skip
-        charts.append(Chart("cloud", (agreement,)))
+        axes = {"x": "mean of truth and prediction", "y": "prediction minus truth"}
+        charts.append(chart("cloud", title="Agreement (Bland-Altman)", **axes, lines=lines, **data["agreement"]))
     outside = data["predicted"].get("outside", 0)
     note = f"{outside:,} rows in the far tails are not drawn." if outside else ""
     yield Figure(
@@ -79,11 +72,9 @@ def _place_blocks(data: Mapping[str, Any]) -> Iterator[Block]:
         }
         for low, high, _, value, least, most in data["deciles"]
     ]  # fmt: skip
-    chart = {"title": "Error by size of the truth", "x": "mean absolute error", "rows": rows}
-    yield Figure(
-        charts=(Chart("intervals", (chart,)),), look="wide", reach=Reach.FULL,
-        alt="The mean absolute error in ten parts of the truth.",
-    )  # fmt: skip
+    drawn = chart("intervals", title="Error by size of the truth", x="mean absolute error", rows=rows)
+    alt = "The mean absolute error in ten parts of the truth."
+    yield Figure(charts=(drawn,), look="wide", reach=Reach.FULL, alt=alt)
     yield number_table(
         "deciles", "Mean absolute error by size of the truth",
         ("truth", "rows", "mean absolute error", "from", "to"),
@@ -108,12 +99,8 @@ def _calibration_blocks(data: Mapping[str, Any]) -> Iterator[Block]:
             "quantiles", "Predicted quantiles", ("stated", "observed"),
             [(f"{stated * 100:g} %", f"{observed * 100:.3g} %") for stated, observed in data["calibration"]],
         )  # fmt: skip
-        points = [list(pair) for pair in data["calibration"]]
-        chart = {
-            "title": "Calibration of quantiles", "x": "stated share", "y": "observed share", "diagonal": True,
-            "series": [{"name": "observed", "points": points}], "x_range": [0, 1], "y_range": [0, 1],
-        }  # fmt: skip
-        yield Figure(
-            charts=(Chart("lines", (chart,)),), reach=Reach.FULL,
-            alt="Observed against stated shares of predicted quantiles.",
-        )  # fmt: skip
+        series = [{"name": "observed", "points": [list(pair) for pair in data["calibration"]]}]
+        axes, ends = {"x": "stated share", "y": "observed share"}, {"x_range": [0, 1], "y_range": [0, 1]}
+        drawn = chart("lines", title="Calibration of quantiles", **axes, diagonal=True, series=series, **ends)
+        alt = "Observed against stated shares of predicted quantiles."
+        yield Figure(charts=(drawn,), reach=Reach.FULL, alt=alt)

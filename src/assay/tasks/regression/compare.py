@@ -11,23 +11,22 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from assay.core.errors import PlanError
 from assay.core.text import counted
 from assay.core.values import Undefined
 from assay.inference.findings import Check, Effect, Finding, no_number
 from assay.inference.unit_comparison import compare_measure, model_pairs
 from assay.tally.unit_models import UnitModels
 from assay.tasks.regression.estimates import find_measure
-from assay.tasks.regression.sums import Errors, LackingColumnError, row_sums
+from assay.tasks.regression.sums import Errors, LackingColumnError, add_by_code, row_sums
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats
     from assay.core.values import Amount
     from assay.measures.declare import Measure
     from assay.tasks.regression.tally import PairedResiduals
     from assay.tasks.task_settings import TaskSettings
 
-    Floats = NDArray[np.float64]
 
 COMPARED: Final = ("mean_absolute_error", "root_mean_squared_error")
 """The measures that a comparison turns on unless others are named."""
@@ -90,8 +89,6 @@ def select_columns(models: UnitModels, measure: Measure) -> UnitModels:
         with np.errstate(all="ignore"):
             measure.values(cast("Any", noted))
     except LackingColumnError as lacking:
-        from assay.core.errors import PlanError
-
         raise PlanError(
             "comparison-needs", f"{measure.title} cannot be compared by swaps", where="measures", found=str(lacking),
             fix="name measures of sums, such as mean_absolute_error",
@@ -110,16 +107,14 @@ def build_unit_models(paired: PairedResiduals) -> UnitModels:
     if "units" not in paired.cache:
         errors = [paired.errors(model) for model in paired.models]
         truth = paired.table.columns(paired.models[0])["truth"]
-        centre, error_centre = float(truth.mean()), float(np.mean(errors))
+        codes = paired.table.unit_codes
+        centres, once = (float(truth.mean()), float(np.mean(errors))), np.ones(len(truth))
         by_model = []
         for error in errors:
-            sums = row_sums(
-                truth, error, truth_centre=centre, error_centre=error_centre, truth_mean=centre,
-                balance=float(np.sign(truth - centre).mean()),
-            )  # fmt: skip
+            sums = row_sums(truth, error, centres, once)
             if truth.all():
                 sums |= {"rel": error / truth, "abs_rel": np.abs(error / truth), "zeros": np.zeros(len(truth))}
-            by_model.append(np.column_stack([by_units(paired, values) for values in sums.values()]))
+            by_model.append(np.column_stack([add_by_code(codes, values) for values in sums.values()]))
         units = len(by_model[0])
         paired.cache["units"] = UnitModels(
             models=paired.models, names=tuple(sums), sums=np.stack(by_model, axis=1), rows=paired.rows,
@@ -127,14 +122,6 @@ def build_unit_models(paired: PairedResiduals) -> UnitModels:
         )  # fmt: skip
     models: UnitModels = paired.cache["units"]
     return models
-
-
-def by_units(paired: PairedResiduals, values: Floats) -> Floats:
-    """Values of rows, added up by unit."""
-    if paired.table.units is None:
-        return values
-    codes = np.unique(np.array(paired.table.units), return_inverse=True)[1]
-    return np.asarray(np.bincount(codes, weights=values), dtype=np.float64)
 
 
 def compare_losses(
@@ -164,8 +151,9 @@ def _paired_test(
     from assay.inference.tests.ranks import wilcoxon
     from assay.tally.real_values import Pairs
 
-    rows = by_units(paired, np.ones(paired.rows))
-    means = [by_units(paired, loss) / rows for loss in losses]
+    codes = paired.table.unit_codes
+    rows = add_by_code(codes, np.ones(paired.rows))
+    means = [add_by_code(codes, loss) / rows for loss in losses]
     pairs = Pairs.of(means[0], means[1], models=pair, unit="unit" if paired.table.units is not None else "row")
     finding = paired_t(pairs, level=level) if test == "t" else wilcoxon(pairs, level=level)
     note = ("each unit counts once, by the mean of its rows",) if paired.table.units is not None else ()
@@ -176,8 +164,6 @@ def _time_order(paired: PairedResiduals, difference: Floats) -> Floats:
     """The mean difference at each time, in order."""
     columns = paired.table.columns(paired.models[0])
     if "time" not in columns:
-        from assay.core.errors import PlanError
-
         raise PlanError(
             "comparison-needs", "the Diebold-Mariano test needs the order of the rows", where="time",
             fix="give time=... (--time COLUMN)",

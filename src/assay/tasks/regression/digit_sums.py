@@ -19,7 +19,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from assay.core.arrays import Floats
+
 
 CHUNK: Final = 1 << 15
 """Rows of a step: they stay in the cache of a processor, and are enough to make calls of NumPy cheap."""

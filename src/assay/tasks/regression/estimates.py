@@ -9,8 +9,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
-import numpy as np
-
 from assay.core.labels import Label
 from assay.core.values import Number, Undefined, Value
 from assay.inference.estimates import ByClass, Estimate, Interval, build_estimate
@@ -137,15 +135,10 @@ class RegressionEstimates(TaskEstimates):
     ) -> Estimate:
         notes: tuple[str, ...] = ()
         if isinstance(interval, Interval):
-            interval = Interval(
-                low=interval.low, high=interval.high, level=interval.level, method=interval.method,
-                notes=warn(measure, view),
-            )  # fmt: skip
+            interval = replace(interval, notes=warn(measure, view))
         if isinstance(view, SummaryView) and not isinstance(value, Undefined):
             notes = _describe_bins(measure, view)
-        return build_estimate(
-            measure.title, value, interval, view.units, label=output, slice=self.slice, notes=notes
-        )  # fmt: skip
+        return build_estimate(measure.title, value, interval, view.units, label=output, slice=self.slice, notes=notes)
 
 
 def _describe_bins(measure: Measure, view: SummaryView) -> tuple[str, ...]:
@@ -157,19 +150,3 @@ def _describe_bins(measure: Measure, view: SummaryView) -> tuple[str, ...]:
     if measure.name in FROM_CELLS:
         return ("from bins of the truth with a relative width of 1/32 and of errors with one of 1/8",)
     return ()
-
-
-def value_units(tally: Residuals, names: Sequence[str]) -> dict[str, dict[str, float | None]]:
-    """Some measures of every unit alone, of the first output; nothing where rows are the units."""
-    if not tally.by_unit:
-        return {}
-    final = tally.final()
-    view = view_of(tally, tally.facts.outputs[0])
-    ids = final.unit_moments[0].ids if final.unit_moments else sorted(set(final.table.units or ()))  # type: ignore[union-attr]
-    sums = cast("Any", view).per_unit
-    columns = {}
-    with np.errstate(all="ignore"):
-        for name in names:
-            values = find_measure(name).values(cast("Any", Errors(sums)))
-            columns[name] = [float(value) if math.isfinite(value) else None for value in values]
-    return {unit: {name: column[place] for name, column in columns.items()} for place, unit in enumerate(ids)}

@@ -4,21 +4,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from assay.inference.unit_intervals import student_quantile
 from assay.tasks.regression.summary import view_of
-from assay.tasks.regression.views import RowView, View
+from assay.tasks.regression.sums import as_double
+from assay.tasks.regression.views import View
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from assay.tasks.regression.summary import SummaryView
+    from assay.core.arrays import Floats
     from assay.tasks.regression.tally import Residuals
 
-    Floats = NDArray[np.float64]
 
 CELLS: Final = 28
 BINS: Final = 40
@@ -41,11 +39,7 @@ def collect_figures(tally: Residuals, level: float) -> dict[str, Any]:
 
 def draw_output(view: View, level: float) -> dict[str, Any]:
     """Data of the pictures of one output."""
-    if isinstance(view, RowView):
-        truth, error, counts = view.truth, view.error, np.ones(view.rows)
-    else:
-        cells = cast("SummaryView", view)
-        truth, error, counts = cells.truth, cells.error, cells.counts
+    truth, error, counts = view.truth, view.error, view.counts
     predicted = truth - error
     points = view.rows <= DRAWN
     skewness, kurtosis = view.shape()
@@ -105,11 +99,8 @@ def _limits(view: View) -> list[float] | None:
     if n <= 1:
         return None
     bias = -float(view.total["e"] / n)
-    try:
-        sd = math.sqrt(max(float(view.total["dede"] - view.total["de"] ** 2 / n), 0.0) / (n - 1))
-    except OverflowError:
-        return None
-    return [bias - 1.96 * sd, bias, bias + 1.96 * sd]
+    sd = math.sqrt(max(as_double(view.total["dede"] - view.total["de"] ** 2 / n), 0.0) / (n - 1))
+    return [bias - 1.96 * sd, bias, bias + 1.96 * sd] if math.isfinite(sd) else None
 
 
 def _distribution(error: Floats, counts: Floats) -> dict[str, Any]:
@@ -141,8 +132,10 @@ def deciles(truth: Floats, error: Floats, counts: Floats, level: float) -> list[
         weights, sizes = counts[chosen], np.abs(error[chosen])
         n = float(weights.sum())
         mean = float((weights * sizes).sum()) / n
-        spread = math.sqrt(max(float((weights * (sizes - mean) ** 2).sum()), 0.0) / (n - 1) / n) if n > 1 else 0.0
-        reach = student_quantile((1 + level) / 2, n - 1) * spread if spread else 0.0
+        with np.errstate(over="ignore"):
+            squares = float((weights * (sizes - mean) ** 2).sum())
+        spread = math.sqrt(max(squares, 0.0) / (n - 1) / n) if n > 1 else 0.0
+        reach = student_quantile((1 + level) / 2, n - 1) * spread if 0 < spread < math.inf else 0.0
         ends = [float(truth[chosen].min()), float(truth[chosen].max())]
         rows.append([*map(_digits, ends), n, mean, max(mean - reach, 0.0), mean + reach])
     return rows

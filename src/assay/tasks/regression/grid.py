@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts of rows by truth and error on grids of powers of two, which merge exactly and in any order.
+"""Whole of rows by truth and error on grids of powers of two, which merge exactly and in any order.
 
 Values are cut by the leading bits of the double, so that bins have a stated relative width; truth far from 0 is cut
 into bins of one power of two. A grid that meets a wider one becomes as coarse as if it had been counted there.
@@ -17,10 +17,8 @@ import numpy as np
 from assay.tasks.regression.digit_sums import CHUNK, DESK, steps
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from assay.core.arrays import Floats, Whole
 
-    Floats = NDArray[np.float64]
-    Counts = NDArray[np.int64]
 
 FRACTION_BITS: Final = 52
 EXPONENTS: Final = 1 << 11
@@ -35,12 +33,12 @@ TRUTH_CODES: Final = 16 << TRUTH_BITS
 WIDTH: Final = 2 * COARSE_CODES + 1
 
 
-def error_codes(error: Floats, bits: int) -> Counts:
+def error_codes(error: Floats, bits: int) -> Whole:
     """The leading bits of each absolute error, a whole number that grows with it."""
     return np.asarray(np.abs(error).view(np.int64) >> (FRACTION_BITS - bits), dtype=np.int64)
 
 
-def code_edge(code: Counts, bits: int) -> Floats:
+def code_edge(code: Whole, bits: int) -> Floats:
     """The smallest double of each code."""
     return (np.asarray(code, dtype=np.int64) << (FRACTION_BITS - bits)).view(np.float64)
 
@@ -51,7 +49,7 @@ class ErrorHistogram:
 
     top: int
     """The code of the largest absolute error."""
-    counts: Counts
+    counts: Whole
 
     def __add__(self, other: ErrorHistogram) -> ErrorHistogram:
         """Both together, on the bins of the larger error."""
@@ -78,13 +76,13 @@ class ErrorHistogram:
 
 
 @lru_cache(maxsize=16)
-def place_table(top: int, size: int, bits: int, times: int = 1) -> Counts:
+def place_table(top: int, size: int, bits: int, times: int = 1) -> Whole:
     """The bin of every double by its leading bits, times a number: the middle one for values near 0."""
     steps = np.maximum(np.arange(EXPONENTS << bits) - (top - size), 0)
     return np.concatenate([size + steps, size - steps]) * times
 
 
-def add_lower(target: Counts, counts: Counts, by: int, size: int) -> None:
+def add_lower(target: Whole, counts: Whole, by: int, size: int) -> None:
     """Add counts whose bins, along the last axis, end some codes below those of the target."""
     by = min(by, size)
     if not by:
@@ -95,7 +93,7 @@ def add_lower(target: Counts, counts: Counts, by: int, size: int) -> None:
     target[..., size] += counts[..., size - by : size + by + 1].sum(axis=-1)
 
 
-def move_places(places: Counts, by: int, size: int) -> Counts:
+def move_places(places: Whole, by: int, size: int) -> Whole:
     """The bins once the largest error lies some codes higher."""
     steps = places - size
     return np.asarray(size + np.sign(steps) * np.maximum(np.abs(steps) - by, 0), dtype=np.int64)
@@ -142,13 +140,13 @@ class TruthAxis:
             shift += 1
         return cls(shift=shift, first=int(np.floor(np.ldexp(least, -shift))), sign=1 if high > 0 else -1)
 
-    def places(self, truth: Floats) -> Counts:
+    def places(self, truth: Floats) -> Whole:
         """The bin of each value."""
         places = np.empty((2, len(truth)), dtype=np.int64)
         self.fill_rows(truth, *places)
         return np.asarray(places[1] // WIDTH, dtype=np.int64)
 
-    def fill_rows(self, truth: Floats, code: Counts, rows: Counts) -> None:
+    def fill_rows(self, truth: Floats, code: Whole, rows: Whole) -> None:
         """Write the bin of each value, times the bins of error."""
         if self.shift is None:
             np.right_shift(truth.view(np.uint64), FRACTION_BITS - TRUTH_BITS, out=code.view(np.uint64))
@@ -158,7 +156,7 @@ class TruthAxis:
             rows -= self.first
             rows *= WIDTH
 
-    def move(self, places: Counts, to: TruthAxis) -> Counts:
+    def move(self, places: Whole, to: TruthAxis) -> Whole:
         """Bins of this axis as bins of a coarser one."""
         if self.shift is None:
             return move_places(places, to.first - self.first, TRUTH_CODES)
@@ -184,13 +182,11 @@ class ErrorGrid:
     """The code of the largest absolute error."""
     start: int
     """The bin of truth of the first row of counts."""
-    counts: Counts
+    counts: Whole
     """Bins of truth, from the first to the last occupied one, by bins of error."""
 
     @classmethod
-    def _count(
-        cls, axis: TruthAxis, top: int, rows: Counts, columns: Counts, counts: Counts | None = None
-    ) -> ErrorGrid:
+    def _count(cls, axis: TruthAxis, top: int, rows: Whole, columns: Whole, counts: Whole | None = None) -> ErrorGrid:
         start, end = int(rows.min()), int(rows.max())
         flat = np.bincount((rows - start) * WIDTH + columns, weights=counts, minlength=(end - start + 1) * WIDTH)
         return cls(axis=axis, top=top, start=start, counts=flat.astype(np.int64, copy=False).reshape(-1, WIDTH))
@@ -218,7 +214,7 @@ class ErrorGrid:
         moved = self.axis.move(rows + self.start, axis)
         return self._count(axis, self.top, moved, columns, self.counts[rows, columns])
 
-    def by_truth(self) -> tuple[Floats, Floats, Counts]:
+    def by_truth(self) -> tuple[Floats, Floats, Whole]:
         """Where each bin of truth begins and ends, and its rows, from small to large."""
         low, high = (ends[self.start : self.start + len(self.counts)] for ends in self.axis.edges())
         counts = self.counts.sum(axis=1)

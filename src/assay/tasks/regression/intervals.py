@@ -17,18 +17,16 @@ from assay.core.values import Share, Undefined
 from assay.inference.estimates import Interval
 from assay.inference.unit_intervals import FEW, FEWEST, jackknife_error, scale_of, student_quantile
 from assay.tasks.regression.summary import SummaryView
-from assay.tasks.regression.sums import Errors, LackingColumnError
+from assay.tasks.regression.sums import Errors, LackingColumnError, as_double
 from assay.tasks.regression.views import ORDER, RowView, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats
     from assay.inference.unit_intervals import Scale
     from assay.measures.declare import Measure
 
-    Floats = NDArray[np.float64]
 
 HEAVY: Final = 9.0
 """Kurtosis of the errors above which no interval of squared errors holds its level."""
@@ -59,7 +57,8 @@ def find_interval(measure: Measure, view: View, level: float) -> Interval | str:
         return _sum_interval(measure, view, level)
     if view.units < FEWEST:
         return f"only {counted(view.units, 'unit')}; an interval needs {FEWEST} or more"
-    return _choose_method(measure, view)(measure, cast("Any", view), level)
+    with np.errstate(over="ignore", invalid="ignore"):  # an infinite spread is told as such
+        return _choose_method(measure, view)(measure, cast("Any", view), level)
 
 
 def _choose_method(measure: Measure, view: View) -> Callable[[Measure, Any, float], Interval | str]:
@@ -69,9 +68,7 @@ def _choose_method(measure: Measure, view: View) -> Callable[[Measure, Any, floa
         return _share_interval
     if measure.name in LIMITS and not view.by_unit:
         return _limit_interval
-    if isinstance(view, RowView):
-        return _row_interval
-    return _unit_interval if view.by_unit else _cell_interval
+    return _jackknife_alone if view.by_unit or isinstance(view, RowView) else _cell_interval
 
 
 def mean_interval(measure: Measure, views: Sequence[View], level: float) -> Interval | str:
@@ -80,7 +77,7 @@ def mean_interval(measure: Measure, views: Sequence[View], level: float) -> Inte
         return "an interval of the mean over outputs needs a measure of sums and rows that are held"
     if views[0].units < FEWEST:
         return f"only {counted(views[0].units, 'unit')}; an interval needs {FEWEST} or more"
-    return _jackknife(measure, cast("Sequence[RowView]", views), level)
+    return _jackknife(measure, views, level)
 
 
 def warn(measure: Measure, view: View) -> tuple[str, ...]:
@@ -112,43 +109,36 @@ def _finish(scale: Scale, value: float, error: float, *, df: float, level: float
     return Interval(low=low, high=high, level=level, method=method)
 
 
-def _without_each(measure: Measure, view: RowView | SummaryView) -> Floats:
-    """The value of all rows, and those without each unit."""
-    with np.errstate(all="ignore"):
-        return measure.values(cast("Any", Errors(view.stack)))
-
-
-def _row_interval(measure: Measure, view: RowView, level: float) -> Interval | str:
+def _jackknife_alone(measure: Measure, view: View, level: float) -> Interval | str:
     return _jackknife(measure, [view], level)
 
 
-def _jackknife(measure: Measure, views: Sequence[RowView], level: float) -> Interval | str:
+def _jackknife(measure: Measure, views: Sequence[View], level: float) -> Interval | str:
     """Without each unit in turn, on the scale of the measure; the mean over several outputs."""
-    scale, units = scale_of(measure), views[0].units
+    scale, units, by_row = scale_of(measure), views[0].units, isinstance(views[0], RowView)
     method = f"jackknife of {units:,} {'units' if views[0].by_unit else 'rows'}, {scale.name} scale, Student's t"
-    if measure.name == "spearman_r":
-        return _rank_interval(views, scale, level)
+    if measure.name == "spearman_r" and by_row:
+        return _rank_interval(cast("Sequence[RowView]", views), scale, level)
     try:
-        values = _mean_over([_without_each(measure, view) for view in views], views)
+        with np.errstate(all="ignore"):
+            parts = [measure.values(cast("Any", Errors(view.stack))) for view in views]
     except LackingColumnError as lacking:
-        return str(lacking)
-    return _from_stack(values, scale, views[0].freedom, level, method)
-
-
-def _mean_over(parts: Sequence[Floats], views: Sequence[View]) -> Floats:
-    """The mean over outputs, by their weights."""
-    shares = views[0].facts.shares if len(views) > 1 else (1.0,)
-    return np.asarray(sum(share * part for share, part in zip(shares, parts, strict=True)), dtype=np.float64)
-
-
-def _from_stack(values: Floats, scale: Scale, df: float, level: float, method: str) -> Interval | str:
+        return str(lacking) if by_row else f"rows beyond what is held give no interval of {measure.name} by unit"
+    values = _mean_over(parts, views)
     if not np.isfinite(values).all():
         return "the value is undefined, or infinite, without one of the units"
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = scale.to(values)
     if not np.isfinite(scaled).all():
         return "the value, or that without one unit, is at an end of its range"
-    return _finish(scale, float(scaled[0]), jackknife_error(scaled[0], scaled[1:]), df=df, level=level, method=method)
+    error = jackknife_error(scaled[0], scaled[1:])
+    return _finish(scale, float(scaled[0]), error, df=views[0].freedom, level=level, method=method)
+
+
+def _mean_over(parts: Sequence[Floats], views: Sequence[View]) -> Floats:
+    """The mean over outputs, by their weights."""
+    shares = views[0].facts.shares if len(views) > 1 else (1.0,)
+    return np.asarray(sum(share * part for share, part in zip(shares, parts, strict=True)), dtype=np.float64)
 
 
 def _rank_interval(views: Sequence[RowView], scale: Scale, level: float) -> Interval | str:
@@ -170,16 +160,6 @@ def _centred_influence(view: RowView) -> Floats:
     return view.by_units(influence - influence.mean()) / view.rows
 
 
-def _unit_interval(measure: Measure, view: SummaryView, level: float) -> Interval | str:
-    scale = scale_of(measure)
-    method = f"jackknife of {view.units:,} units, {scale.name} scale, Student's t"
-    try:
-        values = _without_each(measure, view)
-    except (LackingColumnError, KeyError):
-        return f"rows beyond what is held give no interval of {measure.name} by unit"
-    return _from_stack(values, scale, view.freedom, level, method)
-
-
 def _cell_interval(measure: Measure, view: SummaryView, level: float) -> Interval | str:
     """By the influence of each cell of truth and error; ratios and other means by their sums of squares."""
     scale, n = scale_of(measure), view.rows
@@ -198,8 +178,8 @@ def _cell_interval(measure: Measure, view: SummaryView, level: float) -> Interva
     value, slopes = gradient
     influence, rest = np.zeros(len(view.counts)), 0.0
     for name, slope in slopes.items():
-        if name in view.per_cell:
-            influence += slope * view.per_cell[name]
+        if name in view.added:
+            influence += slope * view.added[name]
         elif (starred := "rel*" if name == "abs_rel" else f"{name}*") in view.summary.sums:
             square = view.summary.sums[starred].fraction
             total = view.summary.sums[name].fraction
@@ -207,7 +187,7 @@ def _cell_interval(measure: Measure, view: SummaryView, level: float) -> Interva
         elif name not in ("zeros", "below", "scale", "base_n"):
             return f"beyond {n:,} rows there is no interval of {measure.name}: its rows are not held"
     influence -= view.add_cells(influence) / n
-    variance = (view.add_cells(influence**2) if not rest else 0.0) + rest
+    variance = max(rest or view.add_cells(influence**2), 0.0)  # rounded squares of equal values may fall below 0
     method = f"linearised over cells of truth and error, {scale.name} scale, Student's t"
     return _finish(scale, value, math.sqrt(variance), df=n - 1, level=level, method=method)
 
@@ -252,9 +232,11 @@ def _sum_interval(measure: Measure, view: View, level: float) -> Interval | str:
 def _limit_interval(measure: Measure, view: View, level: float) -> Interval | str:
     """Bland and Altman's interval of a limit of agreement, exact enough for normal errors."""
     value, n = measure(cast("Any", view.errors(measure))), view.rows
-    second = float(view.total["dede"] - view.total["de"] ** 2 / n)
+    second = as_double(view.total["dede"] - view.total["de"] ** 2 / n)
     if isinstance(value, Undefined) or not second > 0:
         return "all errors are equal, so the spread is unknown"
+    if math.isinf(second):
+        return "the spread is too large to be computed"
     error = math.sqrt(second / (n - 1) * (1 / n + 1.96**2 / (2 * (n - 1))))
     reach = student_quantile((1 + level) / 2, n - 1) * error
     method = "Bland and Altman, Student's t, for normal errors"

@@ -4,26 +4,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from assay.core.errors import OutOfRange, PlanError, RowsError
-from assay.core.labels import Label
 from assay.core.task import Counted, Request
 from assay.core.text import counted, listed, visible
 from assay.rows.source import check_same_index
 from assay.tally.batches import Column, open_batches
-from assay.tally.by_group import MISSING, Grouped
 from assay.tasks.regression.tally import HELD_ROWS, OF, Facts, PairedResiduals, Residuals, RowTable
-from assay.tasks.unit_inputs import GROUP, UNIT, ordered_levels, side_columns
+from assay.tasks.unit_inputs import UNIT, Parts, count_levels, lacking_role, ordered_levels, side_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from assay.core.arrays import Floats
+
 
 BASELINES: Final = ("mean", "median", "last")
 LARGEST: Final = 1e300
@@ -33,25 +32,10 @@ IMAGES: Final = 3
 SHOWN: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """A tally, and those of each level of each group."""
+class ResidualParts(Parts[Residuals]):
+    """A tally of residuals, and those of each level of each group."""
 
-    tally: Residuals
-    grouped: Grouped[Residuals]
-
-    def __add__(self, other: Parts) -> Parts:
-        """Both together."""
-        return Parts(self.tally + other.tally, self.grouped + other.grouped)
-
-    def to_json(self) -> dict[str, object]:
-        """As it travels between machines."""
-        return {**self.tally.to_json(), "groups": self.grouped.to_json()}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Parts:
-        """The inverse of `to_json`."""
-        return cls(Residuals.from_json(content), Grouped.from_json(content["groups"], Residuals.from_json))
+    KIND = Residuals
 
 
 def read_residuals(request: Request) -> Counted:
@@ -64,10 +48,10 @@ def read_residuals(request: Request) -> Counted:
         many = (batches.table.rows or 0) > HELD_ROWS
         kernel = partial(count_rows, facts, tuple(columns), tuple(request.group), many)
         # two threads would wait for each other between the short calls of NumPy; the engine reads beside this one
-        parts = batches.run(kernel, Parts, unit=None if request.unit is None else UNIT, workers=1)
-        groups = parts.grouped.map(lambda tally: tally.final())
+        parts = batches.run(kernel, ResidualParts, unit=None if request.unit is None else UNIT, workers=1)
+        groups = parts.grouped.map(Residuals.final)
         return Counted(
-            tally=parts.tally.final(), census=batches.census, groups=ordered_levels(cast("Any", groups)),
+            tally=parts.tally.final(), census=batches.census, groups=ordered_levels(groups),
             notes=(*batches.notes, *notes), data=batches.about,
         )  # fmt: skip
 
@@ -122,10 +106,7 @@ def choose_columns(request: Request) -> tuple[dict[str, Column], Facts]:
     missing = cast("Any", options.get("missing") or "error")
     for name in ("truth", "predicted"):
         if given.get(name) is None:
-            raise PlanError(
-                "role-missing", f"no {name} is given", where=name, known=f"{name} holds a number",
-                fix=f"give {name}=... (--{name} COLUMN)",
-            )  # fmt: skip
+            raise lacking_role(name, f"{name} holds a number")
     roles = [name for name in ("truth", "predicted", "reference") if given.get(name) is not None]
     parts = {name: split_outputs(given[name]) for name in roles}
     outputs = tuple(parts["truth"])
@@ -307,19 +288,11 @@ def count_rows(
     factors: tuple[str, ...],
     many: bool,  # noqa: FBT001  bound by position
     batch: Mapping[str, NDArray[Any]],
-) -> Parts:
+) -> ResidualParts:
     """Count a batch of rows and those of each level: the kernel."""
     table = build_table(names, batch, facts.outputs)
-    grouped: dict[str, dict[Label, Residuals]] = {}
-    for factor in factors:
-        levels = batch[f"{GROUP}{factor}"].tolist()
-        places: dict[Label | None, int] = {}
-        codes = np.fromiter((places.setdefault(level, len(places)) for level in levels), np.intp, len(levels))
-        grouped[factor] = {
-            MISSING if level is None else level: Residuals.of(facts, table.select(codes == place))
-            for level, place in places.items()
-        }
-    return Parts(Residuals.of(facts, table, many=many), Grouped(factors=grouped))
+    grouped = count_levels(batch, factors, lambda rows: Residuals.of(facts, table.select(rows)))
+    return ResidualParts(Residuals.of(facts, table, many=many), grouped)
 
 
 def count_models(

@@ -25,9 +25,8 @@ from assay.tasks.regression.digit_sums import (
 from assay.tasks.regression.sums import base_columns, forecast_columns, log_ratios
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from assay.core.arrays import Floats
 
-    Floats = NDArray[np.float64]
     Range = tuple[float, float]
 
 STEP: Final = 1 << 18
@@ -44,17 +43,16 @@ def exact_sums(truth: Floats, predicted: Floats) -> dict[str, Dyadic]:
         sign = np.sign(y - p)
         apart = sum_exactly(y * sign) + sum_exactly(-p * sign)
         digits = _open_digits(find_range(y), find_range(p), len(y))
-        if digits is None:
-            pairs = [sum_products(y, y), sum_products(y, p), sum_products(p, p)]
-            sums = dict(zip(total, [sum_exactly(y), sum_exactly(p), *pairs, apart], strict=False))
-        else:
+        if digits is not None:
             for rows in steps(len(y)):
                 digits.add((y[rows], p[rows]))
-            pairs = [digits.sum_products(*pair) for pair in ((0, 0), (0, 1), (1, 1))]
-            sums = dict(zip(total, [digits.sum(0), digits.sum(1), *pairs, apart], strict=False))
-        sums["abs_y"] = sums["y"] if float(y.min()) >= 0 else sum_exactly(np.abs(y))
-        total = {name: value + sums[name] for name, value in total.items()}
+        sums = *_sum_pairs(y, p, digits), apart
+        total = {name: total[name] + value for name, value in zip(total, (*sums, _sum_sizes(y, sums[0])), strict=True)}
     return total
+
+
+def _sum_sizes(y: Floats, total: Dyadic) -> Dyadic:
+    return total if float(y.min()) >= 0 else sum_exactly(np.abs(y))
 
 
 def _open_digits(first: Range, second: Range, rows: int) -> DigitSums | None:
@@ -62,35 +60,49 @@ def _open_digits(first: Range, second: Range, rows: int) -> DigitSums | None:
     return None if cuts[0] is None or cuts[1] is None else DigitSums([cuts[0], cuts[1]], rows)
 
 
+def _sum_pairs(a: Floats, b: Floats, digits: DigitSums | None) -> tuple[Dyadic, Dyadic, Dyadic, Dyadic, Dyadic]:
+    """The sums of two columns, of the squares of the first, of the products, and of the squares of the second."""
+    if digits is None:
+        return sum_exactly(a), sum_exactly(b), sum_products(a, a), sum_products(a, b), sum_products(b, b)
+    aa, ab, bb = (digits.sum_products(*pair) for pair in ((0, 0), (0, 1), (1, 1)))
+    return digits.sum(0), digits.sum(1), aa, ab, bb
+
+
 def sum_batch(
     batch: Mapping[str, Floats], error: Floats, ends: tuple[float, float, float, float], level: float | None
 ) -> dict[str, Dyadic]:
     """The sums of at most `STEP` rows; `ends` are the smallest and largest truth and error.
 
-    Errors are the differences as doubles, and the sums of predictions those of truth minus error.
-    Ratios are left out where the truth is 0 in some row, logarithms where something is -1 or less.
+    Errors are the differences as doubles, and the sums of predictions those of truth minus error. With a star, the
+    sum of squares; they are rounded one by one, for they only serve intervals. Ratios are left out where the truth is
+    0 in some row, logarithms where something is -1 or less.
     """
     truth, predicted = batch["truth"], batch["predicted"]
-    positive, logs = ends[0] > 0, min(ends[0], float(predicted.min())) > -1
-    ratios, own = positive or bool(truth.all()), len(batch) > 2  # noqa: PLR2004  truth and prediction
-    reach = (ends[0], ends[1]) if positive else find_range(truth)
+    logs, own = min(ends[0], float(predicted.min())) > -1, len(batch) > 2  # noqa: PLR2004  truth and prediction
+    ratios = ends[0] > 0 or bool(truth.all())
+    reach = (ends[0], ends[1]) if ends[0] > 0 else find_range(truth)
     digits = _open_digits(reach, _error_range(truth, predicted, error, ends, reach), len(error))
     spare = DESK.lend("sums", SPARE, min(CHUNK, len(error)))
     total: dict[str, Dyadic] = {}
     with np.errstate(over="ignore"):
         for rows in steps(len(error)):
-            y, p, e = truth[rows], predicted[rows], error[rows]
+            y, e = truth[rows], error[rows]
             if digits is not None:
                 digits.add((y, e))
-            sums = {"abs_e": _sum_values(np.abs(e, out=spare[0, : len(e)]), spare[1:])}
+            sizes = np.abs(e, out=spare[0, : len(e)])
+            sums = {"abs_e": sum_range(sizes, find_range(sizes), spare[1:])}
             if ratios:
                 sums |= _sum_ratios(y, e, spare)
             if logs:
-                sums |= _sum_logs(y, p, e, spare)
+                sums |= _sum_logs(y, predicted[rows], e, spare)
             if own:
                 sums |= _sum_own({name: values[rows] for name, values in batch.items()}, level)
-            total = {n: value + total[n] for n, value in sums.items() if n in total} if rows.start else sums
-    return total | _sum_pairs(truth, error, digits, positive=ends[0] >= 0)
+            total = {name: value + total[name] for name, value in sums.items() if name in total} if rows.start else sums
+    y_sum, e_sum, yy, ye, ee = _sum_pairs(truth, error, digits)
+    return total | {
+        "y": y_sum, "p": y_sum - e_sum, "yy": yy, "yp": yy - ye, "pp": yy - ye - ye + ee,
+        "abs_y": _sum_sizes(truth, y_sum),
+    }  # fmt: skip
 
 
 def _error_range(
@@ -101,24 +113,6 @@ def _error_range(
     if ends[0] > 0 or truth.all():
         return reach[0] / 2, largest
     return (find_range(predicted)[0] / 2, largest) if predicted.all() else find_range(error)
-
-
-def _sum_pairs(y: Floats, e: Floats, digits: DigitSums | None, *, positive: bool) -> dict[str, Dyadic]:
-    """The sums of truth and prediction and of their products, from those of truth and error."""
-    if digits is None:
-        sums = sum_exactly(y), sum_exactly(e)
-        yy, ye, ee = sum_products(y, y), sum_products(y, e), sum_products(e, e)
-    else:
-        sums = digits.sum(0), digits.sum(1)
-        yy, ye, ee = (digits.sum_products(*pair) for pair in ((0, 0), (0, 1), (1, 1)))
-    return {
-        "y": sums[0], "p": sums[0] - sums[1], "yy": yy, "yp": yy - ye, "pp": yy - ye - ye + ee,
-        "abs_y": sums[0] if positive else sum_exactly(np.abs(y)),
-    }  # fmt: skip
-
-
-def _sum_values(values: Floats, spare: Floats) -> Dyadic:
-    return sum_range(values, find_range(values), spare)
 
 
 def _sum_ratios(y: Floats, e: Floats, spare: Floats) -> dict[str, Dyadic]:
@@ -143,7 +137,7 @@ def _sum_logs(y: Floats, p: Floats, e: Floats, spare: Floats) -> dict[str, Dyadi
 
 
 def _sum_squares(name: str, values: Floats, reach: Range, spare: Floats) -> dict[str, Dyadic]:
-    """With a star, the sum of the squares; they are rounded one by one, for they only serve intervals."""
+    """With a star, the sum of the squares."""
     values *= values
     reach = reach[0] * reach[0], reach[1] * reach[1]
     if not math.isfinite(reach[1]):

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,21 +15,15 @@ import numpy as np
 from assay.tasks.regression.digit_sums import DESK, Dyadic
 from assay.tasks.regression.grid import ErrorGrid, ErrorHistogram, count_bins
 from assay.tasks.regression.row_totals import STEP, sum_batch
-from assay.tasks.regression.sums import (
-    base_columns,
-    central_moments,
-    rank_correlation,
-    row_sums,
-)
-from assay.tasks.regression.views import RowView, View, exact_totals, leave_one_out
+from assay.tasks.regression.sums import as_double
+from assay.tasks.regression.unit_moments import UnitMoments
+from assay.tasks.regression.views import CONSTANTS, RowView, View
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats
     from assay.tasks.regression.tally import Facts, Residuals
-    from assay.tasks.regression.unit_moments import UnitMoments
-
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,9 +41,13 @@ class Summary:
     """Smallest and largest truth, smallest and largest error."""
     histogram: ErrorHistogram
     grid: ErrorGrid
+    moments: UnitMoments | None = None
+    """By unit, where units are named."""
 
     @classmethod
-    def of(cls, batch: Mapping[str, Floats], interval_level: float | None = None) -> Summary:
+    def of(
+        cls, batch: Mapping[str, Floats], interval_level: float | None = None, units: Sequence[str] | None = None
+    ) -> Summary:
         """Count the rows of a batch, some at a time."""
         size = len(batch["truth"])
         total: Summary | None = None
@@ -60,7 +58,7 @@ class Summary:
         if total is None:
             msg = "a summary needs rows"
             raise ValueError(msg)
-        return total
+        return total if units is None else replace(total, moments=UnitMoments.of(batch, units, interval_level))
 
     @classmethod
     def _of_part(cls, batch: Mapping[str, Floats], interval_level: float | None) -> Summary:
@@ -84,6 +82,7 @@ class Summary:
             sums={name: value + other.sums[name] for name, value in self.sums.items() if name in other.sums},
             zeros=self.zeros + other.zeros, below=self.below + other.below, ends=ends,
             histogram=self.histogram + other.histogram, grid=self.grid.merge(other.grid, ends[0], ends[1]),
+            moments=None if self.moments is None or other.moments is None else self.moments + other.moments,
         )  # fmt: skip
 
     def to_json(self) -> dict[str, object]:
@@ -95,73 +94,53 @@ class Summary:
         }  # fmt: skip
 
     @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Summary:
-        """The inverse of `to_json`."""
+    def from_json(cls, content: Mapping[str, Any], moments: Mapping[str, Any] | None = None) -> Summary:
+        """The inverse of `to_json`; the moments of units stand beside it."""
         low, high, least, most = content["ends"]
         return cls(
             rows=content["rows"], zeros=content["zeros"], below=content["below"], ends=(low, high, least, most),
             sums={name: Dyadic.from_json(value) for name, value in content["sums"].items()},
             histogram=ErrorHistogram.from_json(content["histogram"]), grid=ErrorGrid.from_json(content["grid"]),
+            moments=None if moments is None else UnitMoments.from_json(moments),
         )  # fmt: skip
 
 
 class SummaryView(View):
     """An output of very many rows: exact sums, and cells of truth and error."""
 
-    def __init__(self, summary: Summary, moments: UnitMoments | None, facts: Facts, output: str = "") -> None:
-        self.summary, self.moments, self.facts, self.output = summary, moments, facts, output
-        self.rows, self.by_unit = summary.rows, moments is not None
+    def __init__(self, summary: Summary, facts: Facts, output: str = "") -> None:
+        self.summary, self.moments, self.facts, self.output = summary, summary.moments, facts, output
+        self.rows, self.by_unit = summary.rows, summary.moments is not None
+        self.zeros, self.below = summary.zeros, summary.below
+        self.units = self.rows if self.moments is None else len(self.moments.ids)
         self.truth, self.error, self.counts = summary.grid.cells()
+        self.predicted, self.exact = self.truth - self.error, summary.sums
 
-    @property
-    def units(self) -> int:
-        """How many units there are."""
-        return self.rows if self.moments is None else len(self.moments.ids)
+    def find_sums(self) -> dict[str, Dyadic]:
+        """Those of the rows, without the sums of squares."""
+        return {name: value for name, value in self.exact.items() if not name.endswith("*")}
 
-    @cached_property
-    def centres(self) -> tuple[float, float]:
-        """The means of truth and error."""
-        sums = self.summary.sums
-        y, p = sums["y"].fraction, sums["p"].fraction
-        return float(y / self.rows), float((y - p) / self.rows)
-
-    @cached_property
-    def total(self) -> dict[str, Any]:
-        """The sums of all rows; what needs order or distances from a mean comes from the cells."""
-        plain = {name: value for name, value in self.summary.sums.items() if not name.endswith("*")}
-        total = exact_totals(self.rows, plain, zeros=self.summary.zeros, below=self.summary.below)
+    def find_spreads(self) -> dict[str, Any]:
+        """What needs order or distances from a mean comes from the cells."""
         low, high, least, most = self.summary.ends
-        if self.scale is not None:
-            total["scale"] = Fraction(self.scale)
-        quartiles = [self._truth_quantile(share) for share in (0.25, 0.75)]
-        if self.base_centre is not None:
-            total |= self._cell_baseline(self.base_centre)
-        central = central_moments(self.error, self.counts)
-        return total | {
-            "dev": float((np.abs(self.truth - self.centres[0]) * self.counts).sum()),
+        spreads: dict[str, Any] = {
+            "dev": self.add_cells(np.abs(self.truth - self.centres[0])),
             "span": Fraction(high) - Fraction(low),
-            "iqr": quartiles[1] - quartiles[0],
-            "median_abs": self.quantile(0.5, absolute=True)[0],
+            "iqr": self._truth_quantile(0.75) - self._truth_quantile(0.25),
             "max_abs": max(abs(least), abs(most)),
-            "rank_r": self.ranks[0],
-            "central": central,
-            "de3": central[1],
-            "de4": central[2],
         }
+        if isinstance(centre := self.find_baseline(), float):
+            exact = Fraction(centre)
+            squares = self.exact["yy"].fraction - 2 * exact * self.exact["y"].fraction + self.rows * exact * exact
+            away = self.add_cells(np.abs(self.truth - centre))
+            spreads |= {"base_n": self.rows, "base_sq": squares, "base_abs": away}
+        return spreads
 
-    @cached_property
-    def base_centre(self) -> float | None:
-        """What the baseline always predicts, where it is a constant."""
-        if self.facts.baseline not in ("mean", "median"):
+    def find_baseline(self) -> float | None:
+        """A constant; that of a reference is among the sums, and no order of rows is kept."""
+        if self.facts.baseline not in CONSTANTS:
             return None
         return self.centres[0] if self.facts.baseline == "mean" else self._truth_quantile(0.5)
-
-    def _cell_baseline(self, centre: float) -> dict[str, Any]:
-        sums = self.summary.sums
-        exact = Fraction(centre)
-        squares = sums["yy"].fraction - 2 * exact * sums["y"].fraction + self.rows * exact * exact
-        away = np.abs(self.truth - centre)
-        return {"base_n": self.rows, "base_sq": squares, "base_abs": float((away * self.counts).sum())}
 
     def _truth_quantile(self, share: float) -> float:
         low, high, counts = self.summary.grid.by_truth()
@@ -169,24 +148,6 @@ class SummaryView(View):
         place = int(np.searchsorted(running, share * self.rows))
         part = (share * self.rows - (running[place] - counts[place])) / counts[place]
         return float(low[place] + part * (high[place] - low[place]))
-
-    @cached_property
-    def ranks(self) -> tuple[float | None, Floats]:
-        """Spearman's correlation from the cells, and the influence of each."""
-        return rank_correlation(self.truth, self.truth - self.error, self.counts)
-
-    @cached_property
-    def per_cell(self) -> dict[str, Floats]:
-        """What a row of each cell adds to every sum."""
-        mean = self.centres[0]
-        balance = float((np.sign(self.truth - mean) * self.counts).sum() / self.rows)
-        sums = row_sums(
-            self.truth, self.error, truth_centre=mean, error_centre=self.centres[1], truth_mean=mean, balance=balance
-        )
-        if self.base_centre is not None:
-            sums |= base_columns(self.truth, np.full(len(self.truth), self.base_centre))
-            sums["base_abs"] = sums["dev"] if self.facts.baseline == "mean" else sums["base_abs"]
-        return sums
 
     def add_cells(self, values: Floats) -> float:
         """Values of cells, each counted as often as it has rows."""
@@ -196,18 +157,12 @@ class SummaryView(View):
     def plain(self) -> dict[str, float]:
         """The sums of all rows as doubles; those about a centre are about the mean."""
         names = [name for name, value in self.total.items() if name not in ("central", "rank_r") and value is not None]
-        plain = {name: float(self.total[name]) for name in names if math.isfinite(self.total[name])}
-        return plain | {name: self.add_cells(values) for name, values in self.per_cell.items() if name[0] == "d"}
+        plain = {name: value for name in names if math.isfinite(value := as_double(self.total[name]))}
+        return plain | {name: self.add_cells(values) for name, values in self.added.items() if name[0] == "d"}
 
-    @cached_property
-    def per_unit(self) -> dict[str, Floats] | None:
+    def sum_units(self) -> dict[str, Floats] | None:
         """What each unit adds to every sum, where units are named."""
         return None if self.moments is None else self.moments.sums(*self.centres)
-
-    @cached_property
-    def stack(self) -> dict[str, Floats]:
-        """The sums of all units, and those without each unit."""
-        return leave_one_out(self, self.per_unit or {})
 
     @cached_property
     def _bins(self) -> dict[bool, tuple[Floats, Floats, NDArray[np.int64]]]:
@@ -224,9 +179,7 @@ class SummaryView(View):
         """The middle of the bin that holds a quantile, and its ends."""
         low, high, running = self._bins[absolute]
         place = int(np.searchsorted(running, share * (self.rows - 1) + 1))
-        return (
-            float(low[place] + high[place]) / 2, float(low[place]), float(high[place])
-        )  # fmt: skip
+        return float(low[place] + high[place]) / 2, float(low[place]), float(high[place])
 
     def ordered(self, rank: int, *, absolute: bool, upper: bool) -> float:
         """An end of the bin that holds a rank."""
@@ -246,12 +199,10 @@ def view_of(tally: Residuals, output: str) -> View:
     """The view of an output of a tally, made once."""
     if output not in tally.cache:
         final = tally.final()
-        place = tally.facts.outputs.index(output)
         if final.table is not None:
             tally.cache[output] = RowView(final.table.columns(output), final.table.units, tally.facts, output)
         else:
-            moments = None if final.unit_moments is None else final.unit_moments[place]
-            summary = (final.summaries or ())[place]
-            tally.cache[output] = SummaryView(summary, moments, tally.facts, output)
+            summary = (final.summaries or ())[tally.facts.outputs.index(output)]
+            tally.cache[output] = SummaryView(summary, tally.facts, output)
     view: View = tally.cache[output]
     return view

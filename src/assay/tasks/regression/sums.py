@@ -6,6 +6,7 @@ The same names hold exact fractions for one table, and arrays for a stack of tab
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -14,11 +15,13 @@ import numpy as np
 from assay.core.registry import Declared, Registry
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats
     from assay.core.values import Amount
 
-    Floats = NDArray[np.float64]
 
 NOT_GIVEN: Final = {
     "base": "no baseline is stated: baseline='mean', 'median' or 'last', or a column reference=...",
@@ -64,15 +67,14 @@ class Errors:
         return self.__getattr__(name)
 
 
-def row_sums(
-    truth: Floats, error: Floats, *, truth_centre: float, error_centre: float, truth_mean: float, balance: float
-) -> dict[str, Floats]:
-    """What each row, or each cell of truth and error, adds to the sums.
+def row_sums(truth: Floats, error: Floats, centres: tuple[float, float], counts: Floats) -> dict[str, Floats]:
+    """What each row, or each cell of truth and error that stands for so many rows, adds to the sums.
 
-    `balance` is the mean sign of the distance from the mean; it makes `dev` right to first order without one row.
+    `centres` are the means of truth and error. The share of rows above the mean, minus that below, makes `dev` right
+    to first order without one row.
     """
-    away, apart = truth - truth_centre, error - error_centre
-    distance = truth - truth_mean
+    away, apart = truth - centres[0], error - centres[1]
+    balance = float((np.sign(away) * counts).sum() / counts.sum())
     with np.errstate(over="ignore", invalid="ignore"):
         return {
             "n": np.ones(len(truth)),
@@ -89,13 +91,25 @@ def row_sums(
             "dyde": away * apart,
             "de3": apart**3,
             "de4": apart**4,
-            "dev": np.abs(distance) - balance * distance,
+            "dev": np.abs(away) - balance * away,
         }
 
 
-def central_moments(values: Floats, weights: Floats | None = None) -> tuple[float, float, float]:
+def as_double(value: float | Fraction) -> float:
+    """An exact sum as a double, infinite where none is so large."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def add_by_code(codes: NDArray[np.intp] | None, values: Floats) -> Floats:
+    """Values of rows added up by the code of their unit; as they are where every row is a unit."""
+    return values if codes is None else np.asarray(np.bincount(codes, weights=values), dtype=np.float64)
+
+
+def central_moments(values: Floats, weights: Floats) -> tuple[float, float, float]:
     """Second, third and fourth sums of powers about the mean."""
-    weights = np.ones(len(values)) if weights is None else weights
     with np.errstate(over="ignore", invalid="ignore"):
         mean = float(np.sum(values * weights) / np.sum(weights))
         apart = values - mean

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -14,12 +14,12 @@ from assay.core.errors import PlanError
 from assay.core.text import listed
 from assay.tally.base import VERSION, Digested, demand_kind
 from assay.tasks.regression.summary import Summary
-from assay.tasks.regression.unit_moments import UnitMoments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from assay.core.arrays import Floats
+
 
 HELD_ROWS: Final = 200_000
 """Rows up to which a tally keeps them all, so that order and units are exact."""
@@ -42,14 +42,16 @@ class RowTable:
 
     def sorted(self) -> RowTable:
         """The same rows in an order that does not depend on how they came."""
-        keys = list(self.values[::-1]) + ([] if self.units is None else [self._unit_codes()])
-        order = np.lexsort(keys)
+        codes = self.unit_codes
+        order = np.lexsort([*self.values[::-1], *([] if codes is None else [codes])])
         units = None if self.units is None else tuple(self.units[place] for place in order.tolist())
         values = np.asarray(self.values)[:, order] + 0.0  # minus zero is zero
         return RowTable(names=self.names, values=values, units=units)
 
-    def _unit_codes(self) -> NDArray[np.intp]:
-        return np.unique(np.array(self.units), return_inverse=True)[1]
+    @property
+    def unit_codes(self) -> NDArray[np.intp] | None:
+        """The place of the unit of each row among their sorted names; None where rows are the units."""
+        return None if self.units is None else np.unique(np.array(self.units), return_inverse=True)[1]
 
     def columns(self, of: str | None = None) -> dict[str, Floats]:
         """The columns of an output or model, and those that all share."""
@@ -60,7 +62,7 @@ class RowTable:
             if OF not in name or name.endswith(end)
         }
 
-    def select(self, kept: NDArray[np.bool_]) -> RowTable:
+    def select(self, kept: slice | NDArray[np.bool_]) -> RowTable:
         """Some of the rows."""
         units = None if self.units is None else tuple(np.array(self.units, dtype=object)[kept].tolist())
         return RowTable(names=self.names, values=np.asarray(self.values)[:, kept], units=units)
@@ -70,6 +72,17 @@ class RowTable:
         units = None if self.units is None or other.units is None else self.units + other.units
         values = np.concatenate([np.asarray(self.values), np.asarray(other.values)], axis=1)
         return RowTable(names=self.names, values=values, units=units)
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record; the names stand beside it."""
+        units = None if self.units is None else list(self.units)
+        return {"values": np.asarray(self.values).tolist(), "units": units}
+
+    @classmethod
+    def from_json(cls, names: tuple[str, ...], content: Mapping[str, Any]) -> RowTable:
+        """The inverse of `to_json`."""
+        values = np.array(content["values"], dtype=np.float64).reshape(len(names), -1)
+        return cls(names=names, values=values, units=None if content["units"] is None else tuple(content["units"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -114,8 +127,6 @@ class Residuals(Digested):
     table: RowTable | None = None
     summaries: tuple[Summary, ...] | None = None
     """By output; None while the rows are few."""
-    unit_moments: tuple[UnitMoments, ...] | None = None
-    """By output, where units are named."""
     by_unit: bool = False
     cache: dict[str, Any] = field(default_factory=dict)
     """Views that estimates share."""
@@ -131,12 +142,9 @@ class Residuals(Digested):
         """The same with a summary beside the rows."""
         if self.summaries is not None or self.table is None:
             return self
-        parts = [self.table.columns(output) for output in self.facts.outputs]
-        level = self.facts.interval_level
-        moments = None
-        if self.table.units is not None:
-            moments = tuple(UnitMoments.of(part, self.table.units, level) for part in parts)
-        return replace(self, summaries=tuple(Summary.of(part, level) for part in parts), unit_moments=moments)
+        level, units = self.facts.interval_level, self.table.units
+        parts = (self.table.columns(output) for output in self.facts.outputs)
+        return replace(self, summaries=tuple(Summary.of(part, level, units) for part in parts))
 
     def final(self) -> Residuals:
         """Either the rows, in order, or the summary: the form depends on the number of rows alone."""
@@ -144,16 +152,20 @@ class Residuals(Digested):
             return self
         if self.rows > HELD_ROWS:
             return replace(self.summarised(), table=None, cache={})
-        return replace(self, table=self.table.sorted(), summaries=None, unit_moments=None, cache={})
+        return replace(self, table=self.table.sorted(), summaries=None, cache={})
 
     @property
     def units(self) -> int:
         """How many units there are: rows, unless units are named."""
-        if not self.by_unit:
-            return self.rows
-        if self.unit_moments is not None:
-            return len(self.unit_moments[0].ids)
-        return len(set(cast("RowTable", self.table).units or ()))
+        return len(self.unit_ids) if self.by_unit else self.rows
+
+    @property
+    def unit_ids(self) -> tuple[str, ...]:
+        """The names of the units, sorted; none where rows are the units."""
+        if self.table is not None:
+            return tuple(sorted(set(self.table.units or ())))
+        moments = self.summaries[0].moments if self.summaries else None
+        return () if moments is None else moments.ids
 
     def __add__(self, other: Residuals) -> Residuals:
         """Both together, equal to counting the rows of both at once."""
@@ -162,13 +174,8 @@ class Residuals(Digested):
         both = Residuals(facts=self.facts, names=self.names, rows=rows, by_unit=self.by_unit)
         if rows <= HELD_ROWS:
             return replace(both, table=cast("RowTable", self.table) + cast("RowTable", other.table))
-        a, b = self.summarised(), other.summarised()
-        moments = None
-        if self.by_unit:
-            parts = zip(cast("Iterable[UnitMoments]", a.unit_moments), b.unit_moments or (), strict=True)
-            moments = tuple(first + second for first, second in parts)
-        pairs = zip(cast("Iterable[Summary]", a.summaries), b.summaries or (), strict=True)
-        return replace(both, summaries=tuple(first + second for first, second in pairs), unit_moments=moments)
+        pairs = zip(self.summarised().summaries or (), other.summarised().summaries or (), strict=True)
+        return replace(both, summaries=tuple(first + second for first, second in pairs))
 
     def check_alike(self, other: Residuals) -> None:
         """Raise unless both hold the same columns, counted with the same statements."""
@@ -194,14 +201,11 @@ class Residuals(Digested):
             "by_unit": self.by_unit, "facts": self.facts.to_json(),
         }  # fmt: skip
         if tally.table is not None:
-            units = tally.table.units
-            content |= {
-                "values": np.asarray(tally.table.values).tolist(),
-                "units": None if units is None else list(units),
-            }
+            content |= tally.table.to_json()
         else:
-            content["summaries"] = [part.to_json() for part in tally.summaries or ()]
-            content["unit_moments"] = [part.to_json() for part in tally.unit_moments or ()]
+            parts = tally.summaries or ()
+            content["summaries"] = [part.to_json() for part in parts]
+            content["unit_moments"] = [part.moments.to_json() for part in parts if part.moments is not None]
         return {"residuals": content}
 
     @classmethod
@@ -212,12 +216,10 @@ class Residuals(Digested):
         names, facts = tuple(content["names"]), Facts.from_json(content["facts"])
         plain = cls(facts=facts, names=names, rows=content["rows"], by_unit=content["by_unit"])
         if "values" in content:
-            values = np.array(content["values"], dtype=np.float64).reshape(len(names), -1)
-            units = None if content["units"] is None else tuple(content["units"])
-            return replace(plain, table=RowTable(names=names, values=values, units=units))
-        moments = tuple(UnitMoments.from_json(part) for part in content["unit_moments"])
-        summaries = tuple(Summary.from_json(part) for part in content["summaries"])
-        return replace(plain, summaries=summaries, unit_moments=moments or None)
+            return replace(plain, table=RowTable.from_json(names, content))
+        moments = content["unit_moments"] or [None] * len(content["summaries"])
+        parts = zip(content["summaries"], moments, strict=True)
+        return replace(plain, summaries=tuple(Summary.from_json(*part) for part in parts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -268,18 +270,14 @@ class PairedResiduals(Digested):
         tally = self.final()
         return {
             "kind": PAIRED, "version": VERSION, "models": list(self.models), "facts": self.facts.to_json(),
-            "names": list(self.table.names), "values": np.asarray(tally.table.values).tolist(),
-            "units": None if tally.table.units is None else list(tally.table.units),
+            "names": list(self.table.names), **tally.table.to_json(),
         }  # fmt: skip
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> PairedResiduals:
         """The inverse of `to_json`."""
         demand_kind(content, PAIRED, "a paired tally of residuals")
-        names = tuple(content["names"])
-        values = np.array(content["values"], dtype=np.float64).reshape(len(names), -1)
-        units = None if content["units"] is None else tuple(content["units"])
-        table = RowTable(names=names, values=values, units=units)
+        table = RowTable.from_json(tuple(content["names"]), content)
         return cls(facts=Facts.from_json(content["facts"]), models=tuple(content["models"]), table=table)
 
 

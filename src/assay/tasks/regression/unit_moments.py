@@ -13,9 +13,8 @@ from assay.core.errors import PlanError
 from assay.tasks.regression.sums import base_columns, own_columns
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from assay.core.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 MOMENTS: Final = ("n", "y", "e", "yy", "ye", "ee")
 """Rows, means of truth and error, and sums of products of their distances from these means."""

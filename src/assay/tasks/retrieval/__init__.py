@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assay.core.errors import PlanError
 from assay.core.task import Counted, Example, Option, Request, Role
-from assay.measures.declare import Measure, parse
+from assay.measures.declare import parse
 from assay.tally.paired.model_tallies import ModelTallies
-from assay.tasks.by_unit import UnitTask
+from assay.tasks.by_unit import UnitTask, name_values
 from assay.tasks.retrieval import measures
 from assay.tasks.retrieval.blocks import comparison_sections, run_sections
 from assay.tasks.retrieval.compare import compare_runs
@@ -21,7 +21,6 @@ from assay.tasks.retrieval.tally import Rankings
 
 if TYPE_CHECKING:
     from assay.core.blocks import Section
-    from assay.core.registry import Registry
     from assay.inference.findings import Finding
     from assay.tasks.task_settings import TaskSettings
 
@@ -54,6 +53,7 @@ class Retrieval(UnitTask):
         Option(name="score_column", says="column of runs that holds the score"),
     )  # fmt: skip
     tally, paired, view = Rankings, ModelTallies, RankingEstimates
+    sums = cast("Any", Rankings)
     unit = "query"
     headline = ("ndcg@10", "map", "mrr", "precision@10", "recall@100")
     examples = (
@@ -76,11 +76,6 @@ class Retrieval(UnitTask):
 
         return read_runs(request, models)
 
-    @property
-    def registry(self) -> Registry[Measure]:
-        """Its measures by name."""
-        return cast("Registry[Measure]", Rankings.MEASURES)
-
     def describe(self, tally: Any) -> dict[str, object]:  # noqa: ANN401
         """Queries by what became of them."""
         return {
@@ -97,22 +92,17 @@ class Retrieval(UnitTask):
         """The measures of every query alone."""
         chosen = [m for m in listed_measures(tally, self.registry) if m.family != RECOMMENDATION]
         columns = {measure.title: query_values(measure, tally).tolist() for measure in chosen}
-        return {
-            query: {name: None if column[place] != column[place] else column[place] for name, column in columns.items()}
-            for place, query in enumerate(tally.ids)
-        }
+        return name_values(tally.ids, columns)
 
     def compare(self, paired: Any, settings: TaskSettings) -> Iterator[Finding]:  # noqa: ANN401
         """The leading measures of every two runs, by swaps of queries."""
-        yield from compare_runs(self.compared_measures(settings), paired, settings)
+        return compare_runs(self.compared_measures(settings), paired, settings)
 
     def sections(self, tally: Any, settings: TaskSettings) -> dict[str, object]:  # noqa: ANN401
         """What the figures show."""
         return {"figures": describe_figures(tally, self.estimates(tally, cast("Any", settings)))}
 
-    def blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:
-        """Rank by rank, and the queries with the lowest values."""
-        yield from run_sections(record)
+    blocks = staticmethod(run_sections)
 
     def comparison_blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:
         """Differences query by query."""

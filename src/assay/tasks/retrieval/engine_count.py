@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -97,14 +97,9 @@ def _count(connection: Connection, select: str, judgements: Judgements, where: s
             break
     _check_rows(connection, select, count, where=where)
     outside = _outside(connection, select, count.outside) if count.outside else Outside()
-    parts = count.parts or [_no_rows(judgements)]
-    return rank_documents(parts, judgements.ids, judgements, outside), count.rows
-
-
-def _no_rows(judgements: Judgements) -> Ranked:
-    none = np.zeros(0, dtype=np.int64)
-    names: Callable[[Any], Any] = np.zeros(0, dtype=object).__getitem__
-    return Ranked.of(none, np.zeros(0), none, names, size=len(judgements.ids), judgements=judgements)
+    if not count.parts:
+        return replace(judgements.empty(judgements.ids), outside=outside), count.rows
+    return rank_documents(count.parts, judgements.ids, judgements, outside), count.rows
 
 
 class Piece(NamedTuple):

@@ -15,7 +15,8 @@ from assay.core.text import counted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Whole = NDArray[np.int64]
+    from assay.core.arrays import Whole
+
 
 MOST: Final = 200_000
 """Distinct documents that a tally holds."""

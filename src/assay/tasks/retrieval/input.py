@@ -15,7 +15,6 @@ import numpy as np
 from assay.core.errors import PlanError, RowsError
 from assay.core.task import Counted, Request
 from assay.core.text import counted, listed, quoted
-from assay.rows.files.file_digests import digest_of
 from assay.tally.census import Census
 from assay.tally.paired.model_tallies import ModelTallies
 from assay.tasks.retrieval.engine_count import (
@@ -26,7 +25,16 @@ from assay.tasks.retrieval.engine_count import (
     unfit_scores,
 )
 from assay.tasks.retrieval.rank_order import Judgements, count_batch
-from assay.tasks.retrieval.roles import Rows, column_names, hold_rows, open_path, open_table, read_grades, table_about
+from assay.tasks.retrieval.roles import (
+    Rows,
+    column_names,
+    file_about,
+    hold_rows,
+    open_path,
+    open_table,
+    read_grades,
+    table_about,
+)
 from assay.tasks.retrieval.tally import Rankings
 from assay.tasks.retrieval.trec import is_trec, separator_of
 
@@ -171,7 +179,7 @@ def _count_run(given: object, request: Request, judgements: Judgements) -> tuple
     tally, read, about = _count_anywhere(given, request, judgements)
     lacking = sorted(set(judgements.ids) - set(tally.ids))
     if lacking:
-        tally += judgements.empty(lacking, exposed=tally.exposure is not None)
+        tally += judgements.empty(lacking)
     outside = {UNJUDGED: tally.outside.rows} if tally.outside.rows else {}
     census = Census(read=read, scored=read - tally.outside.rows, excluded=outside)
     if request.options.get("average") == "both":
@@ -182,15 +190,12 @@ def _count_run(given: object, request: Request, judgements: Judgements) -> tuple
 
 def _count_anywhere(given: object, request: Request, judgements: Judgements) -> tuple[Rankings, int, Mapping[str, Any]]:
     if isinstance(given, str) and is_trec(given) and (separator := separator_of(given)) is not None:
-        from pathlib import Path
-
         try:
             tally, read = count_trec(given, separator, judgements, cast("Limits | None", request.limits))
         except Irregular:
             pass  # read below, line by line
         else:
-            name = Path(given).name
-            return tally, read, {"from": name, "format": "trec", "files": {name: digest_of(given)}}
+            return tally, read, file_about(given, "trec")
     rows = hold_rows(given, "predicted", request)
     if rows is not None:
         return _count_held(rows, judgements)

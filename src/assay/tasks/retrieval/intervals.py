@@ -19,9 +19,8 @@ from assay.inference.resampling import stream
 from assay.inference.unit_intervals import student_quantile
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from assay.core.arrays import Floats
 
-    Reals = NDArray[np.float64]
 
 FEWEST: Final = 10
 """Queries below which there is no interval."""
@@ -37,7 +36,7 @@ PLACE: Final = 22
 NO_SPREAD: Final = "no query differs from the others, so the spread is unknown"
 
 
-def query_interval(values: Reals, ends: tuple[float, float], *, level: float, seed: int) -> Interval | str:
+def query_interval(values: Floats, ends: tuple[float, float], *, level: float, seed: int) -> Interval | str:
     """The interval of the mean of queries, or why there is none."""
     size = len(values)
     if size < FEWEST:
@@ -66,7 +65,7 @@ def query_interval(values: Reals, ends: tuple[float, float], *, level: float, se
     return Interval(low=low, high=high, level=level, method=method, notes=notes)
 
 
-def _by_hurdle(values: Reals, zeros: int, ones: int, *, level: float, seed: int, notes: Sequence[str]) -> Interval:
+def _by_hurdle(values: Floats, zeros: int, ones: int, *, level: float, seed: int, notes: Sequence[str]) -> Interval:
     """Shares of 0, of 1 and of the rest from Dirichlet draws; the mean of the rest by Student on the logit scale."""
     rest = values[(values != 0) & (values != 1)]
     middle = math.fsum(rest.tolist()) / len(rest)

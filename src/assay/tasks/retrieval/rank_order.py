@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.tasks.retrieval.exposure import Exposure
-from assay.tasks.retrieval.tally import MOST_SHOWN, NAMED, SHOWN, Outside, Rankings
+from assay.tasks.retrieval.tally import MOST_SHOWN, NAMED, SHOWN, Outside, Rankings, find_groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats, Whole
     from assay.tally.batches import Batch
 
-    Whole = NDArray[np.int64]
-    Reals = NDArray[np.float64]
     Texts = NDArray[np.object_]
 
 
@@ -32,7 +31,7 @@ class Judgements:
     code: Whole
     """Of each judged document: the place of its query; sorted."""
     document: Texts
-    grade: Reals
+    grade: Floats
     relevant: float = 1.0
     cutoffs: tuple[int, ...] = (1, 5, 10, 20, 100, 1000)
     catalogue: int | None = None
@@ -57,20 +56,18 @@ class Judgements:
             code, grade = new[code[kept]], grade[kept]
         order = np.lexsort((-grade, code))
         code, grade = code[order], grade[order]
-        new_level = np.ones(len(code), dtype=bool)
-        new_level[1:] = (code[1:] != code[:-1]) | (grade[1:] != grade[:-1])
-        begin = np.flatnonzero(new_level)
+        begin, sizes = find_groups(code, grade)
         return Rankings(
             ids=tuple(ids),
             level_owner=code[begin],
             level=grade[begin],
-            level_count=np.diff(np.append(begin, len(code))),
+            level_count=sizes,
             relevant=self.relevant,
             cutoffs=self.cutoffs,
             **counted,
         )
 
-    def empty(self, ids: Sequence[str], *, exposed: bool) -> Rankings:
+    def empty(self, ids: Sequence[str]) -> Rankings:
         """The tally of queries for which the run holds nothing."""
         none = np.zeros(0, dtype=np.int64)
         return self.tally(
@@ -81,7 +78,7 @@ class Judgements:
             first=none,
             tied=none,
             grade=np.zeros(0),
-            exposure=self.expose(np.zeros(0, dtype=object), none) if exposed else None,
+            exposure=self.expose(np.zeros(0, dtype=object), none),
         )
 
     def expose(self, documents: Texts, ranks: Whole) -> Exposure | None:
@@ -126,7 +123,7 @@ class Ranked:
     def of(
         cls,
         code: Whole,
-        score: Reals,
+        score: Floats,
         place: Whole,
         name: Callable[[NDArray[np.intp]], Texts],
         *,
@@ -214,7 +211,7 @@ class Ties:
     end: Whole
 
     @classmethod
-    def find(cls, code: Whole, score: Reals) -> Ties:
+    def find(cls, code: Whole, score: Floats) -> Ties:
         """Groups among rows that are ordered by query and score."""
         alike = np.flatnonzero((score[1:] == score[:-1]) & (code[1:] == code[:-1]))
         if not len(alike):
@@ -242,14 +239,12 @@ class Ties:
 def _extents(code: Whole, size: int) -> tuple[Whole, Whole]:
     """Where the rows of each query begin, and how many there are; they follow each other."""
     start, retrieved = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    if len(code):
-        begin = np.append(0, np.flatnonzero(code[1:] != code[:-1]) + 1)
-        start[code[begin]] = begin
-        retrieved[code[begin]] = np.diff(np.append(begin, len(code)))
+    begin, sizes = find_groups(code)
+    start[code[begin]], retrieved[code[begin]] = begin, sizes
     return start, retrieved
 
 
-def order_rows(code: Whole, score: Reals) -> NDArray[np.intp] | None:
+def order_rows(code: Whole, score: Floats) -> NDArray[np.intp] | None:
     """An order in which rows of a query follow each other and scores fall; None where they do already."""
     change = np.flatnonzero(code[1:] != code[:-1]) + 1
     rises = np.flatnonzero(score[1:] > score[:-1]) + 1
@@ -260,7 +255,7 @@ def order_rows(code: Whole, score: Reals) -> NDArray[np.intp] | None:
 
 
 def _shown(
-    ids: Sequence[str], columns: tuple[Whole, Whole, Texts, Whole], grades: Reals
+    ids: Sequence[str], columns: tuple[Whole, Whole, Texts, Whole], grades: Floats
 ) -> dict[str, tuple[tuple[str, float | None], ...]]:
     """The first documents of each query with their grades."""
     first: dict[str, list[tuple[str, float | None]]] = {}

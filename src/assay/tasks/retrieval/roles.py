@@ -15,14 +15,12 @@ from assay.core.errors import MissingColumn, RowsError
 from assay.core.task import Request
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.databases.database import is_database
-from assay.rows.engines.duckdb_engine import quote_identifier
 from assay.rows.files.file_digests import digest_of
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import regular_file
-from assay.rows.files.opened_file import check_scalar, number_column
 from assay.rows.spark.spark_session import is_cluster, is_spark
 from assay.tally.batches import Column, open_batches
-from assay.tasks.retrieval.trec import QRELS, RUN, Layout, is_trec, parse_trec
+from assay.tasks.retrieval.trec import QRELS, RUN, Layout, is_number, is_trec, parse_trec
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,7 +58,7 @@ def hold_rows(given: object, role: str, request: Request) -> Rows | None:
     if isinstance(given, str) and is_trec(given):
         return _from_trec(given, layout)
     if isinstance(given, str) and given.lower().endswith(".json") and (content := _json_object(given)) is not None:
-        return _from_mapping(content, role, _about(given, "json"))
+        return _from_mapping(content, role, file_about(given, "json"))
     return None
 
 
@@ -80,9 +78,9 @@ def open_path(given: object, request: Request) -> OpenedFile | None:
 
 
 def open_table(given: object, role: str, request: Request) -> Batches:
-    """A table that is no file, opened: query, document, and a grade or a score."""
+    """A table, opened: query, document, and a grade or a score."""
     number = "grade" if role == "truth" else "score"
-    names = column_names(_columns_of(given), number, request.options, role)
+    names = column_names(_columns_of(given, request), number, request.options, role)
     kinds = {"query": "label", "document": "label", number: "number"}
     columns = {part: Column(name, cast("Any", kinds[part])) for part, name in names.items()}
     return open_batches(replace(request, given={}, data=given, group={}, unit=None), columns)
@@ -93,12 +91,6 @@ def read_grades(given: object, request: Request) -> Rows:
     rows = hold_rows(given, "truth", request)
     if rows is not None:
         return rows
-    opened = open_path(given, request)
-    if opened is not None:
-        try:
-            return _grades_of(opened, column_names(list(opened.columns), "grade", request.options, "truth"))
-        finally:
-            opened.close()
     with open_table(given, "truth", request) as batches:
         parts = [_spark_columns(batches)] if batches.table.spark is not None else list(batches)
         if not parts:
@@ -119,22 +111,6 @@ def _spark_columns(batches: Batches) -> dict[str, NDArray[Any]]:
         name: np.array([*column, ""], dtype=object)[:-1]
         for name, column in zip(batches.table.columns, columns, strict=True)
     }
-
-
-def _grades_of(opened: OpenedFile, names: Mapping[str, str]) -> Rows:
-    for part in ("query", "document"):
-        check_scalar(opened, names[part])
-    texts = (f"CAST({quote_identifier(names[part])} AS VARCHAR)" for part in ("query", "document"))
-    number = number_column(opened, names["grade"])
-    rows = opened.fetch(f"SELECT {', '.join(texts)}, {number} FROM {quote_identifier(opened.view)}")  # noqa: S608
-    opened.confirm(len(rows))
-    query, document, grade = zip(*rows, strict=True) if rows else ((), (), ())
-    return Rows(
-        query=_texts(query),
-        document=_texts(document),
-        number=np.array([np.nan if value is None else value for value in grade], dtype=np.float64),
-        about=table_about(opened, names),
-    )
 
 
 def table_about(opened: OpenedFile, names: Mapping[str, str]) -> dict[str, object]:
@@ -164,8 +140,12 @@ def column_names(known: Sequence[str], number: str, options: Mapping[str, object
     return chosen
 
 
-def _columns_of(given: object) -> list[str]:
+def _columns_of(given: object, request: Request) -> list[str]:
     """The columns of a table; those of a database or a cluster go by the first of the usual names."""
+    opened = open_path(given, request)
+    if opened is not None:
+        opened.close()
+        return list(opened.columns)
     if isinstance(given, Mapping):
         return [str(name) for name in given]
     if is_spark(given):
@@ -209,7 +189,7 @@ def _from_mapping(given: Mapping[Any, object], role: str, about: Mapping[str, ob
         queries += [str(query)] * len(names)
         documents += [str(name) for name in names]
         numbers += values
-    unfit = [place for place, value in enumerate(numbers) if isinstance(value, (str, bytes)) or not _is_number(value)]
+    unfit = [place for place, value in enumerate(numbers) if isinstance(value, (str, bytes)) or not is_number(value)]
     if unfit:
         raise RowsError(
             "column-not-numeric",
@@ -223,20 +203,13 @@ def _from_mapping(given: Mapping[Any, object], role: str, about: Mapping[str, ob
     )
 
 
-def _is_number(value: object) -> bool:
-    try:
-        float(cast("float", value))
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
 def _from_trec(path: str, layout: Layout) -> Rows:
     query, document, number = parse_trec(path, layout)
-    return Rows(query=query, document=document, number=number, about=_about(path, "trec"))
+    return Rows(query=query, document=document, number=number, about=file_about(path, "trec"))
 
 
-def _about(path: str, form: str) -> dict[str, object]:
+def file_about(path: str, form: str) -> dict[str, object]:
+    """What a Record says of a file that holds no table."""
     name = Path(path).name
     return {"from": name, "format": form, "files": {name: digest_of(path)}}
 

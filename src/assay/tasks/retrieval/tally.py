@@ -17,12 +17,10 @@ from assay.tally.base import VERSION, Digested, demand_kind, packed_steps, unpac
 from assay.tasks.retrieval.exposure import Exposure
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from numpy.typing import NDArray
 
-    Whole: TypeAlias = NDArray[np.int64]
-    Reals: TypeAlias = NDArray[np.float64]
+    from assay.core.arrays import Floats, Whole
+
 
 NAMED: Final = 20
 """Unjudged queries that are remembered by name."""
@@ -32,10 +30,17 @@ MOST_SHOWN: Final = 1000
 """Queries up to which they are."""
 
 
-def sum_weights(owner: Whole, weights: NDArray[Any], units: int) -> Reals:
+def sum_weights(owner: Whole, weights: NDArray[Any], units: int) -> Floats:
     """Sums of weights by unit, in the order of the rows."""
-    sums: Reals = np.bincount(owner, weights=weights, minlength=units).astype(np.float64)
+    sums: Floats = np.bincount(owner, weights=weights, minlength=units).astype(np.float64)
     return sums
+
+
+def find_groups(*columns: NDArray[Any]) -> tuple[Whole, Whole]:
+    """Where rows begin that differ from the row before in some column, and how many are alike from there."""
+    apart = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    begin = np.flatnonzero(np.append(True, apart)[: len(columns[0])])
+    return begin, np.diff(np.append(begin, len(columns[0])))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +76,10 @@ class Rankings(Digested):
     """The first rank of the documents with the same score."""
     tied: Whole
     """How many documents have this score."""
-    grade: Reals
+    grade: Floats
     level_owner: Whole
     """Of each grade that a query has: the query; grades fall."""
-    level: Reals
+    level: Floats
     level_count: Whole
     relevant: float = 1.0
     """The lowest grade of a relevant document."""
@@ -98,7 +103,7 @@ class Rankings(Digested):
         """How many queries were judged."""
         return len(self.ids)
 
-    def sum_by_query(self, values: NDArray[np.float64] | NDArray[np.bool_]) -> Reals:
+    def sum_by_query(self, values: NDArray[np.float64] | NDArray[np.bool_]) -> Floats:
         """Sums of values of judged documents, in the order of their ranks."""
         return sum_weights(self.owner, values, self.units)
 
@@ -108,16 +113,16 @@ class Rankings(Digested):
         return self.grade >= self.relevant
 
     @cached_property
-    def relevant_count(self) -> Reals:
+    def relevant_count(self) -> Floats:
         """Relevant documents that a query has."""
         return self._judged(self.level >= self.relevant)
 
     @cached_property
-    def other_count(self) -> Reals:
+    def other_count(self) -> Floats:
         """Documents of a query that were judged not to be relevant."""
         return self._judged(self.level < self.relevant)
 
-    def _judged(self, chosen: NDArray[np.bool_]) -> Reals:
+    def _judged(self, chosen: NDArray[np.bool_]) -> Floats:
         return sum_weights(self.level_owner, self.level_count * chosen, self.units)
 
     @property
@@ -126,13 +131,13 @@ class Rankings(Digested):
         return float(self.level.max(initial=0.0)) if self.scale is None else self.scale
 
     @cached_property
-    def discount(self) -> Reals:
+    def discount(self) -> Floats:
         """What the rank of each judged document divides its gain by."""
-        discount: Reals = np.log2(self.rank + 1.0)
+        discount: Floats = np.log2(self.rank + 1.0)
         return discount
 
     @cached_property
-    def gains(self) -> dict[bool, Reals]:
+    def gains(self) -> dict[bool, Floats]:
         """Discounted gains of judged documents: linear (False) and exponential (True); negative grades give none."""
         grade = np.maximum(self.grade, 0.0)
         return {False: grade / self.discount, True: (np.exp2(grade) - 1) / self.discount}
@@ -155,11 +160,8 @@ class Rankings(Digested):
         """The same run with ties broken for or against the system."""
         group = np.lexsort((-self.grade if best else self.grade, self.first, self.owner))
         owner, first, tied = self.owner[group], self.first[group], self.tied[group]
-        new = np.ones(len(group), dtype=bool)
-        new[1:] = (owner[1:] != owner[:-1]) | (first[1:] != first[:-1])
-        begin = np.flatnonzero(new)
-        place = np.arange(len(group)) - begin[np.cumsum(new) - 1] if len(group) else np.arange(0)
-        size = np.diff(np.append(begin, len(group)))[np.cumsum(new) - 1] if len(group) else np.arange(0)
+        begin, sizes = find_groups(owner, first)
+        place, size = np.arange(len(group)) - np.repeat(begin, sizes), np.repeat(sizes, sizes)
         rank = (first + place + (0 if best else tied - size)).astype(np.int64)
         return replace(self, owner=owner, first=first, tied=tied, rank=rank, grade=self.grade[group])
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import gzip
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn, cast
 
 import numpy as np
 
@@ -108,7 +108,7 @@ def _read_text(path: str) -> str:
 
 
 def _refuse_numbers(path: str, layout: Layout, words: list[str]) -> NoReturn:
-    unfit = [(place, word) for place, word in enumerate(words, start=1) if not _is_number(word)]
+    unfit = [(place, word) for place, word in enumerate(words, start=1) if not is_number(word)]
     raise RowsError(
         "column-not-numeric",
         f"{counted(len(unfit), 'line')} of the {layout.what} without a number as {layout.fields[layout.number]}",
@@ -118,10 +118,11 @@ def _refuse_numbers(path: str, layout: Layout, words: list[str]) -> NoReturn:
     )
 
 
-def _is_number(text: str) -> bool:
+def is_number(value: object) -> bool:
+    """Whether something is a number, or a text of one."""
     try:
-        float(text)
-    except ValueError:
+        float(cast("str", value))
+    except (TypeError, ValueError):
         return False
     return True
 

@@ -7,6 +7,7 @@ Logarithms are natural. How entropies are averaged is part of the name.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -29,6 +30,7 @@ ONE_CLUSTER: Final = "all rows are in one cluster"
 NOTHING: Final = "all rows have one class and are in one cluster"
 TINY: Final = 1e-12
 """Entropies below this are rounding."""
+of_information = partial(measure, range=(0, 1), better=HIGHER, source=(ROSENBERG, EXTENSION), family=FAMILY)
 
 
 def _log(x: Amount) -> Amount:
@@ -79,52 +81,38 @@ AVERAGES: Final[dict[str, tuple[Callable[[Amount, Amount], Amount], str, str]]] 
 }
 
 
-@measure(
+@of_information(
     symbol="MI",
     also=("mutual_info_score",),
     says="how much the cluster of a row tells about its class, in nats",
     formula="log(n) + (joint_log - class_log - cluster_log) / n",
     range=(0, math.inf),
-    better=HIGHER,
     source=(VINH, EXTENSION),
-    family=FAMILY,
 )
 def mutual_information(t: Agreement) -> Number:
     return number(shared_information(t), over=t.n, empty=NO_ROWS)
 
 
-@measure(
+@of_information(
     says="1 where every cluster holds rows of one class only",
     formula="MI / H_class",
-    range=(0, 1),
-    better=HIGHER,
-    source=(ROSENBERG, EXTENSION),
-    family=FAMILY,
 )
 def homogeneity(t: Agreement) -> Number:
     return number(shared_information(t), over=class_entropy(t), empty=ONE_CLASS)
 
 
-@measure(
+@of_information(
     says="1 where all rows of a class are in one cluster",
     formula="MI / H_cluster",
-    range=(0, 1),
-    better=HIGHER,
-    source=(ROSENBERG, EXTENSION),
-    family=FAMILY,
 )
 def completeness(t: Agreement) -> Number:
     return number(shared_information(t), over=cluster_entropy(t), empty=ONE_CLUSTER)
 
 
-@measure(
+@of_information(
     symbol="V",
     says="the harmonic mean of homogeneity and completeness; equal to nmi_arithmetic",
     formula="2 * MI / (H_class + H_cluster)",
-    range=(0, 1),
-    better=HIGHER,
-    source=(ROSENBERG, EXTENSION),
-    family=FAMILY,
 )
 def v_measure(t: Agreement) -> Number:
     return number(2 * shared_information(t), over=class_entropy(t) + cluster_entropy(t), empty=NOTHING)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -25,21 +26,20 @@ ONE: Final = "there are fewer than two clusters"
 MERGED: Final = "it needs pairs of rows, which a merged tally does not hold"
 COINCIDE: Final = "two clusters have the same centre"
 NO_INTERVAL: Final = "the clusters were made from these very rows, so rows are not a sample for it"
+of_shape = partial(measure, range=(0, math.inf), better=LOWER, family=FAMILY)
 
 
 def _none(reason: str) -> Number:
     return number(cast("Any", 0), over=cast("Any", 0), empty=reason)
 
 
-@measure(
+@of_shape(
     symbol="CH",
     also=("calinski_harabasz_score", "variance ratio criterion"),
     says="spread between the centres of clusters over spread inside them; grows with the number of rows",
     formula="(B / (K - 1)) / (W / (n - K)), B and W sums of squared distances between and within K clusters",
-    range=(0, math.inf),
     better=HIGHER,
     source=(Source("Calinski and Harabasz 1974", "eq. 3"), EXTENSION),
-    family=FAMILY,
 )
 def calinski_harabasz(t: Agreement) -> Number:
     shape: Geometry | None = t.shape
@@ -66,15 +66,12 @@ def _davies_bouldin(shape: Geometry, spread: NDArray[np.float64]) -> Number:
     return number(cast("Any", math.fsum(worst.tolist())), over=cast("Any", len(worst)), empty=ONE)
 
 
-@measure(
+@of_shape(
     symbol="DB",
     also=("davies_bouldin_score",),
     says="how much each cluster overlaps with its nearest one, with the mean distance to the centre as spread",
     formula="mean over clusters i of max over j of (s_i + s_j) / d_ij, s = mean distance to the centre",
-    range=(0, math.inf),
-    better=LOWER,
     source=(Source("Davies and Bouldin 1979", "definition 5, q = 1"), EXTENSION),
-    family=FAMILY,
 )
 def davies_bouldin(t: Agreement) -> Number:
     shape: Geometry | None = t.shape
@@ -83,27 +80,23 @@ def davies_bouldin(t: Agreement) -> Number:
     return _none(MERGED) if shape.distance is None else _davies_bouldin(shape, shape.distance)
 
 
-@measure(
+@of_shape(
     says="as davies_bouldin, with the root mean squared distance to the centre as spread: from sums, also when merged",
     formula="mean over clusters i of max over j of (s_i + s_j) / d_ij, s = root mean squared distance to the centre",
-    range=(0, math.inf),
-    better=LOWER,
     source=(Source("Davies and Bouldin 1979", "definition 5, q = 2"), EXTENSION),
-    family=FAMILY,
 )
 def davies_bouldin_rms(t: Agreement) -> Number:
     shape: Geometry | None = t.shape
     return _none(NO_FEATURES) if shape is None else _davies_bouldin(shape, np.sqrt(shape.within / shape.count))
 
 
-@measure(
+@of_shape(
     also=("silhouette_score", "silhouette coefficient"),
     says="how much closer rows are to their own cluster than to the nearest other one; 0 for a row that is alone",
     formula="mean over rows of (b - a) / max(a, b), a and b mean distances to the own and the nearest other cluster",
     range=(-1, 1),
     better=HIGHER,
     source=(Source("Rousseeuw 1987", "section 2"), EXTENSION),
-    family=FAMILY,
 )
 def silhouette(t: Agreement) -> Number:
     shape: Geometry | None = t.shape

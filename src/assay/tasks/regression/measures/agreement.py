@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, cast
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 BLAND = Source("Bland and Altman 1986", "limits of agreement")
 LIMIT = Fraction(49, 25)
 """1.96, as Bland and Altman print it."""
+association = partial(measure, better=HIGHER, family="association")
+agreement_limit = partial(
+    measure, range=(-inf, inf), better=NEITHER, source=(BLAND, EXTENSION), family="limits of agreement", unit="as truth"
+)
 
 
 def truth_spread(t: Errors) -> Amount:
@@ -48,47 +53,41 @@ def several_rows(t: Errors, *spreads: tuple[Amount, str]) -> Empty:
     return ((t.n - 1, "there is only one row"), *spreads)
 
 
-@measure(
+@association(
     symbol="R2",
     also=("R²", "coefficient of determination"),
     says="the part of the squared distances from the mean that the model removes: 0 is no better than the mean",
     formula="1 - sq_e / (dydy - dy * dy / n)",
     range=(-inf, 1),
-    better=HIGHER,
     source=(SCHLOSSER("eq. 53"), EXTENSION),
     spec="M-REG-18",
     errata=("E-SCH-13",),
-    family="association",
 )
 def r2(t: Errors) -> Number:
     spread = truth_spread(t)
     return number(spread - t.sq_e, over=spread, empty=several_rows(t, (spread, CONSTANT)))
 
 
-@measure(
+@association(
     says="the part of the variance of the truth that the model removes, a constant bias forgiven",
     formula="1 - (dede - de * de / n) / (dydy - dy * dy / n)",
     range=(-inf, 1),
-    better=HIGHER,
     source=EXTENSION,
-    family="association",
 )
 def explained_variance(t: Errors) -> Number:
     spread = truth_spread(t)
     return number(spread - error_spread(t), over=spread, empty=several_rows(t, (spread, CONSTANT)))
 
 
-@measure(
+@association(
     symbol="r",
     also=("Pearson correlation", "Pearson's correlation coefficient"),
     says="how close truth and prediction are to a straight line; blind to scale and bias",
     formula="(dydy - dyde - dy * (dy - de) / n) / sqrt((dydy - dy * dy / n) * "
     "(dydy - 2 * dyde + dede - (dy - de) * (dy - de) / n))",
     range=(-1, 1),
-    better=HIGHER,
     source=RAINIO("eq. 4"),
     spec="M-REG-16",
-    family="association",
 )
 def pearson_r(t: Errors) -> Number:
     truth, predicted = truth_spread(t), predicted_spread(t)
@@ -96,15 +95,13 @@ def pearson_r(t: Errors) -> Number:
     return number(truth - shared_spread(t), over=root(truth * predicted), empty=empty)
 
 
-@measure(
+@association(
     also=("Spearman correlation", "Spearman's correlation coefficient"),
     says="how well predictions keep the order of the truth; ties take their mean rank",
     formula="pearson_r of midranks",
     range=(-1, 1),
-    better=HIGHER,
     source=RAINIO("Spearman"),
     spec="M-REG-17",
-    family="association",
 )
 def spearman_r(t: Errors) -> Number:
     value = cast("object", t.rank_r)
@@ -114,16 +111,14 @@ def spearman_r(t: Errors) -> Number:
     return number(t.rank_r, empty=constant)
 
 
-@measure(
+@association(
     symbol="CCC",
     also=("Lin's concordance correlation coefficient",),
     says="agreement with the line of equality: correlation, lowered by differences of mean and scale (over n)",
     formula="2 * (dydy - dyde - dy * (dy - de) / n) / (dydy - dy * dy / n + dydy - 2 * dyde + dede"
     " - (dy - de) * (dy - de) / n + e * e / n)",
     range=(-1, 1),
-    better=HIGHER,
     source=(Source("Lin 1989", "concordance correlation"), EXTENSION),
-    family="association",
 )
 def concordance_correlation(t: Errors) -> Number:
     truth = truth_spread(t)
@@ -131,53 +126,34 @@ def concordance_correlation(t: Errors) -> Number:
     return number(2 * (truth - shared_spread(t)), over=over, empty="truth and predictions are one constant")
 
 
-@measure(
+@agreement_limit(
     says="the mean of prediction minus truth: above 0 where predictions are too high",
     formula="-e / n",
-    range=(-inf, inf),
-    better=NEITHER,
-    source=(BLAND, EXTENSION),
-    family="limits of agreement",
-    unit="as truth",
 )
 def bland_altman_bias(t: Errors) -> Number:
     return number(-t.e, over=t.n, empty=NO_ROWS)
 
 
-@measure(
+@agreement_limit(
     says="the standard deviation of prediction minus truth (over n - 1)",
     formula="sqrt((dede - de * de / n) / (n - 1))",
     range=(0, inf),
-    better=NEITHER,
-    source=(BLAND, EXTENSION),
-    family="limits of agreement",
-    unit="as truth",
 )
 def bland_altman_sd(t: Errors) -> Number:
     return _sd_part(t, 0, 1)
 
 
-@measure(
+@agreement_limit(
     says="predictions are at least this much above the truth in about 97.5 % of the rows, if errors are normal",
     formula="-e / n - 1.96 * sqrt((dede - de * de / n) / (n - 1))",
-    range=(-inf, inf),
-    better=NEITHER,
-    source=(BLAND, EXTENSION),
-    family="limits of agreement",
-    unit="as truth",
 )
 def bland_altman_low(t: Errors) -> Number:
     return _sd_part(t, 1, -LIMIT)
 
 
-@measure(
+@agreement_limit(
     says="predictions are at most this much above the truth in about 97.5 % of the rows, if errors are normal",
     formula="-e / n + 1.96 * sqrt((dede - de * de / n) / (n - 1))",
-    range=(-inf, inf),
-    better=NEITHER,
-    source=(BLAND, EXTENSION),
-    family="limits of agreement",
-    unit="as truth",
 )
 def bland_altman_high(t: Errors) -> Number:
     return _sd_part(t, 1, LIMIT)

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 ZERO = "the truth is 0 in some rows, where a percentage is not defined"
 CONSTANT = "the truth is constant"
-in_unit = partial(measure, family="size of errors", unit="as truth")
+in_unit = partial(measure, range=(0, inf), better=LOWER, family="size of errors", unit="as truth")
+relative_error = partial(measure, range=(0, inf), better=LOWER, family="relative errors")
+bias = partial(measure, range=(-inf, inf), better=NEITHER, family="bias")
+of_shape = partial(measure, range=(-inf, inf), better=NEITHER, source=EXTENSION, family="shape of errors")
 
 
 def nonzero(zeros: Amount, n: Amount) -> Amount:
@@ -30,8 +33,6 @@ def nonzero(zeros: Amount, n: Amount) -> Amount:
     symbol="MAE",
     says="how far predictions are from the truth on average, in the unit of the truth",
     formula="abs_e / n",
-    range=(0, inf),
-    better=LOWER,
     source=(RAINIO("MAE"), SCHLOSSER("eq. 60")),
     spec="M-REG-06",
     errata=("E-RAI-10",),
@@ -44,8 +45,6 @@ def mean_absolute_error(t: Errors) -> Number:
     symbol="RMSE",
     says="a typical error that counts large errors more, in the unit of the truth",
     formula="sqrt(sq_e / n)",
-    range=(0, inf),
-    better=LOWER,
     source=SCHLOSSER("eq. 67"),
     spec="M-REG-13",
     errata=("E-SCH-23",),
@@ -54,31 +53,25 @@ def root_mean_squared_error(t: Errors) -> Number:
     return number(root(t.sq_e / t.n), empty=NO_ROWS)
 
 
-@measure(
+@in_unit(
     symbol="MSE",
     says="the mean of the squared errors",
     formula="sq_e / n",
-    range=(0, inf),
-    better=LOWER,
     source=(RAINIO("MSE"), SCHLOSSER("eq. 66")),
     spec="M-REG-12",
     errata=("E-RAI-10",),
-    family="size of errors",
     unit="truth²",
 )
 def mean_squared_error(t: Errors) -> Number:
     return number(t.sq_e, over=t.n, empty=NO_ROWS)
 
 
-@measure(
+@bias(
     symbol="ME",
     says="the mean of truth minus prediction: above 0 where predictions are too low",
     formula="e / n",
-    range=(-inf, inf),
-    better=NEITHER,
     source=SCHLOSSER("eq. 58"),
     spec="M-REG-04",
-    family="bias",
     unit="as truth",
 )
 def mean_error(t: Errors) -> Number:
@@ -90,8 +83,6 @@ def mean_error(t: Errors) -> Number:
     also=("absolute error",),
     says="all absolute errors added up",
     formula="abs_e",
-    range=(0, inf),
-    better=LOWER,
     source=SCHLOSSER("eq. 56"),
     spec="M-REG-02",
     errata=("E-RAI-10",),
@@ -100,16 +91,13 @@ def sum_absolute_error(t: Errors) -> Number:
     return number(t.abs_e, empty=NO_ROWS)
 
 
-@measure(
+@in_unit(
     symbol="SSE",
     also=("SE", "squared error"),
     says="all squared errors added up",
     formula="sq_e",
-    range=(0, inf),
-    better=LOWER,
     source=SCHLOSSER("eq. 65"),
     spec="M-REG-11",
-    family="size of errors",
     unit="truth²",
 )
 def sum_squared_error(t: Errors) -> Number:
@@ -120,8 +108,6 @@ def sum_squared_error(t: Errors) -> Number:
     symbol="MdAE",
     says="half of the errors are smaller, half are larger; outliers do not move it",
     formula="median of |truth - predicted|",
-    range=(0, inf),
-    better=LOWER,
     source=EXTENSION,
 )
 def median_absolute_error(t: Errors) -> Number:
@@ -132,8 +118,6 @@ def median_absolute_error(t: Errors) -> Number:
     also=("max error",),
     says="the largest error of all rows",
     formula="max of |truth - predicted|",
-    range=(0, inf),
-    better=LOWER,
     source=EXTENSION,
 )
 def max_absolute_error(t: Errors) -> Number:
@@ -155,8 +139,6 @@ def error_quantile(t: Errors, *, q: float) -> Number:
 @in_unit(
     says="the absolute error that a share q of the rows stays below",
     formula="quantile q of |truth - predicted|",
-    range=(0, inf),
-    better=LOWER,
     source=EXTENSION,
 )
 def absolute_error_quantile(t: Errors, *, q: float) -> Number:
@@ -175,104 +157,83 @@ def share_above(t: Errors, *, size: float) -> Share:
     return share(t.get(f"above {size!r}"), of=t.n, empty=NO_ROWS)
 
 
-@measure(
+@bias(
     symbol="MPE",
     says="the mean error in per cent of the truth: above 0 where predictions are too low",
     formula="100 * rel / n",
-    range=(-inf, inf),
-    better=NEITHER,
     source=SCHLOSSER("eq. 59"),
     spec="M-REG-05",
-    family="bias",
 )
 def mean_percentage_error(t: Errors) -> Number:
     return number(100 * t.rel, over=nonzero(t.zeros, t.n), empty=ZERO)
 
 
-@measure(
+@relative_error(
     symbol="MAPE",
     says="the mean absolute error in per cent of the truth",
     formula="100 * abs_rel / n",
-    range=(0, inf),
-    better=LOWER,
     source=SCHLOSSER("eq. 61"),
     spec="M-REG-07",
     errata=("E-SCH-17",),
-    family="relative errors",
 )
 def mean_absolute_percentage_error(t: Errors) -> Number:
     return number(100 * t.abs_rel, over=nonzero(t.zeros, t.n), empty=ZERO)
 
 
-@measure(
+@relative_error(
     symbol="WAPE",
     also=("weighted absolute percentage error",),
     says="all absolute errors in per cent of all absolute truth; a zero truth does no harm",
     formula="100 * abs_e / abs_y",
-    range=(0, inf),
-    better=LOWER,
     source=EXTENSION,
-    family="relative errors",
 )
 def pooled_absolute_percentage_error(t: Errors) -> Number:
     return number(100 * t.abs_e, over=t.abs_y, empty="the truth is 0 in all rows")
 
 
-@measure(
+@bias(
     symbol="MNB",
     says="the mean of (prediction - truth) / truth: above 0 where predictions are too high",
     formula="-rel / n",
-    range=(-inf, inf),
-    better=NEITHER,
     source=SCHLOSSER("eq. 63"),
     spec="M-REG-09",
     errata=("E-SCH-16",),
-    family="bias",
 )
 def mean_normalized_bias(t: Errors) -> Number:
     return number(-t.rel, over=nonzero(t.zeros, t.n), empty=ZERO)
 
 
-@measure(
+@bias(
     symbol="NMB",
     says="all of prediction minus truth over all truth: above 0 where predictions are too high",
     formula="-e / y",
-    range=(-inf, inf),
-    better=NEITHER,
     source=SCHLOSSER("eq. 64"),
     spec="M-REG-10",
     errata=("E-SCH-16",),
-    family="bias",
 )
 def normalized_mean_bias(t: Errors) -> Number:
     return number(-t.e, over=t.y, empty="the truth adds up to 0")
 
 
-@measure(
+@relative_error(
     symbol="RMSLE",
     says="a typical error of logarithms; a prediction that is too low costs more than one too high",
     formula="sqrt(sq_log / n)",
-    range=(0, inf),
-    better=LOWER,
     source=SCHLOSSER("eq. 69"),
     spec="M-REG-15",
-    family="relative errors",
 )
 def root_mean_squared_log_error(t: Errors) -> Number:
     valid = t.n * (t.below == 0)
     return number(root(t.sq_log * t.n), over=valid, empty="truth or prediction is -1 or less in some rows")
 
 
-@measure(
+@relative_error(
     symbol="RAE",
     says="all absolute errors over those of always predicting the mean of the truth: 1 is no better than that",
     formula="abs_e / dev",
-    range=(0, inf),
-    better=LOWER,
     source=SCHLOSSER("eq. 57"),
     spec="M-REG-03",
     errata=("E-SCH-22",),
-    family="relative errors",
 )
 def relative_absolute_error(t: Errors) -> Number:
     return number(t.abs_e, over=t.dev, empty=CONSTANT)
@@ -293,98 +254,77 @@ def mean_absolute_scaled_error(t: Errors) -> Number:
     return number(t.abs_e, over=t.n * t.scale, empty="the series that gives the scale is constant or too short")
 
 
-@measure(
+@relative_error(
     says="RMSE over the mean of the truth (negative for a negative mean)",
     formula="sqrt(sq_e / n) / (y / n)",
     range=(-inf, inf),
-    better=LOWER,
     source=SCHLOSSER("eq. 68"),
     spec="M-REG-14",
     errata=("E-SCH-18",),
-    family="relative errors",
 )
 def nrmse_mean(t: Errors) -> Number:
     return number(root(t.sq_e * t.n), over=t.y, empty="the mean of the truth is 0")
 
 
-@measure(
+@relative_error(
     says="RMSE over the range of the truth in these rows",
     formula="sqrt(sq_e / n) / span",
-    range=(0, inf),
-    better=LOWER,
     source=SCHLOSSER("2.2, introduction"),
     spec="M-REG-14",
     errata=("E-SCH-18",),
-    family="relative errors",
 )
 def nrmse_range(t: Errors) -> Number:
     return number(root(t.sq_e / t.n), over=t.span, empty=CONSTANT)
 
 
-@measure(
+@relative_error(
     says="RMSE over the standard deviation of the truth (over n - 1)",
     formula="sqrt(sq_e / n) / sqrt((dydy - dy * dy / n) / (n - 1))",
-    range=(0, inf),
-    better=LOWER,
     source=EXTENSION,
     spec="M-REG-14",
     errata=("E-SCH-18",),
-    family="relative errors",
 )
 def nrmse_sd(t: Errors) -> Number:
     spread = t.dydy - t.dy * t.dy / t.n
     return number(root(t.sq_e * (t.n - 1)), over=root(spread * t.n), empty=CONSTANT)
 
 
-@measure(
+@relative_error(
     says="RMSE over the interquartile range of the truth (quartiles of type 7)",
     formula="sqrt(sq_e / n) / iqr",
-    range=(0, inf),
-    better=LOWER,
     source=EXTENSION,
     spec="M-REG-14",
     errata=("E-SCH-18",),
-    family="relative errors",
 )
 def nrmse_iqr(t: Errors) -> Number:
     return number(root(t.sq_e / t.n), over=t.iqr, empty="the quartiles of the truth are equal")
 
 
-@measure(
+@relative_error(
     says="the length of the errors over the length of the truth, as vectors",
     formula="sqrt(sq_e / sq_y)",
-    range=(0, inf),
-    better=LOWER,
     source=EXTENSION,
     spec="M-REG-14",
     errata=("E-SCH-18",),
-    family="relative errors",
 )
 def nrmse_euclid(t: Errors) -> Number:
     return number(root(t.sq_e), over=root(t.sq_y), empty="the truth is 0 in all rows")
 
 
-@measure(
+@of_shape(
     says="how unequal the errors lie on both sides of their mean; 0 for a normal distribution",
     formula="sqrt(n) * de3 / (dede - de * de / n) ** 1.5",
-    range=(-inf, inf),
-    better=NEITHER,
-    source=EXTENSION,
-    family="shape of errors",
 )
 def error_skewness(t: Errors) -> Number:
     spread = t.dede - t.de * t.de / t.n
     return number(t.de3 * root(t.n), over=spread * root(spread), empty="all errors are equal")
 
 
-@measure(
+@of_shape(
     says="how much a few large errors dominate: 3 for a normal distribution, above 9 squared errors have no valid "
     "interval",
     formula="n * de4 / (dede - de * de / n) ** 2",
     range=(1, inf),
-    better=NEITHER,
-    source=EXTENSION,
-    family="shape of errors",
 )
 def error_kurtosis(t: Errors) -> Number:
     spread = t.dede - t.de * t.de / t.n

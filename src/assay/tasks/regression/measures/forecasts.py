@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -18,16 +19,16 @@ if TYPE_CHECKING:
 
 SKILLS = ("mean_absolute_error", "mean_squared_error", "root_mean_squared_error", "mean_absolute_percentage_error")
 """Errors for which skill can be asked."""
+in_unit = partial(
+    measure, range=(0, inf), better=LOWER, source=EXTENSION, family="prediction intervals", unit="as truth"
+)
 
 
-@measure(
+@in_unit(
     says="the loss that the quantile q minimises: missing above costs q, missing below costs 1 - q",
     formula="mean of max(q (truth - predicted), (q - 1) (truth - predicted))",
-    range=(0, inf),
-    better=LOWER,
     source=(Source("Koenker and Bassett 1978", "check function"), EXTENSION),
     family="quantiles",
-    unit="as truth",
 )
 def pinball_loss(t: Errors, *, q: float) -> Number:
     return number(t.get(f"pinball {q!r}"), over=t.n, empty=NO_ROWS)
@@ -58,29 +59,20 @@ def interval_coverage(t: Errors) -> Share:
     return share(t.cover, of=t.n, empty=NO_ROWS)
 
 
-@measure(
+@in_unit(
     also=("MPIW",),
     says="how wide predicted intervals are on average",
     formula="width / n",
-    range=(0, inf),
-    better=LOWER,
-    source=EXTENSION,
-    family="prediction intervals",
-    unit="as truth",
 )
 def interval_width(t: Errors) -> Number:
     return number(t.width, over=t.n, empty=NO_ROWS)
 
 
-@measure(
+@in_unit(
     also=("Winkler score",),
     says="the width of predicted intervals plus a penalty for rows outside, at the stated level",
     formula="interval_score / n",
-    range=(0, inf),
-    better=LOWER,
     source=(Source("Gneiting and Raftery 2007", "eq. 43"), EXTENSION),
-    family="prediction intervals",
-    unit="as truth",
 )
 def interval_score(t: Errors) -> Number:
     return number(t.interval_score, over=t.n, empty=NO_ROWS)

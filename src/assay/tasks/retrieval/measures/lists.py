@@ -8,6 +8,7 @@ nothing has the value 0; a query without a relevant document has none and is lef
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -23,15 +24,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Reals = NDArray[np.float64]
+    from assay.core.arrays import Floats
+
 
 NONE_RELEVANT: Final = "no query has a relevant document"
 NONE_RETRIEVED: Final = "the run holds no document for any query"
 IR: Final = RAINIO("Information retrieval")
 TREC: Final = Source("trec_eval", "version 9")
+of_lists = partial(measure, range=(0, 1), better=HIGHER, family="lists")
 
 
-def mean(t: Rankings, values: Reals, defined: NDArray[np.bool_], empty: str = NONE_RELEVANT) -> Number:
+def mean(t: Rankings, values: Floats, defined: NDArray[np.bool_], empty: str = NONE_RELEVANT) -> Number:
     """The mean of the queries that have a value, or the values of a stack of single queries."""
     top: Any
     over: Any
@@ -58,49 +61,41 @@ def check_cutoff(k: int | None) -> float:
     return float(k)
 
 
-def divide(top: Reals, over: Reals) -> Reals:
+def divide(top: Floats, over: Floats) -> Floats:
     """Quotients, 0 where the denominator is 0."""
     return np.divide(top, over, out=np.zeros(len(top)), where=over > 0)
 
 
-@measure(
+@of_lists(
     symbol="P@k",
     also=("precision_at_k",),
     says="of the first k documents, the share that is relevant; a shorter list is filled up with irrelevant ones",
     formula="mean over queries of (relevant documents up to rank k) / k",
-    range=(0, 1),
-    better=HIGHER,
     source=IR,
     spec="M-IR-02",
-    family="lists",
 )
 def precision(t: Rankings, *, k: int) -> Number:
     values = t.sum_by_query(t.hit & (t.rank <= check_cutoff(k))) / k
     return mean(t, values, has_relevant(t))
 
 
-@measure(
+@of_lists(
     symbol="R@k",
     also=("recall_at_k",),
     says="of the relevant documents, the share among the first k",
     formula="mean over queries of (relevant documents up to rank k) / R, R = relevant documents of the query",
-    range=(0, 1),
-    better=HIGHER,
     source=IR,
     spec="M-IR-01",
-    family="lists",
 )
 def recall(t: Rankings, *, k: int) -> Number:
     found = t.sum_by_query(t.hit & (t.rank <= check_cutoff(k)))
     return mean(t, divide(found, t.relevant_count), has_relevant(t))
 
 
-@measure(
+@of_lists(
     also=("set precision", "set_P"),
     says="of all documents that were returned, the share that is relevant; 0 where nothing was returned",
     formula="mean over queries of (relevant documents returned) / (documents returned)",
-    range=(0, 1),
-    better=HIGHER,
     source=IR,
     spec="M-IR-01",
     family="sets",
@@ -109,12 +104,10 @@ def retrieval_precision(t: Rankings) -> Number:
     return mean(t, divide(t.sum_by_query(t.hit), t.retrieved.astype(np.float64)), has_relevant(t))
 
 
-@measure(
+@of_lists(
     also=("set recall", "set_recall"),
     says="of the relevant documents, the share that was returned at any rank",
     formula="mean over queries of (relevant documents returned) / R",
-    range=(0, 1),
-    better=HIGHER,
     source=IR,
     spec="M-IR-01",
     family="sets",
@@ -123,16 +116,13 @@ def retrieval_recall(t: Rankings) -> Number:
     return mean(t, divide(t.sum_by_query(t.hit), t.relevant_count), has_relevant(t))
 
 
-@measure(
+@of_lists(
     also=("retrieval_map", "retrieval_average_precision", "mean average precision over queries"),
     says="precision at every relevant document, averaged over the relevant documents of a query, then over queries",
     formula="mean over queries of (1 / R) sum over relevant ranks i <= k of (relevant documents up to i) / i",
-    range=(0, 1),
-    better=HIGHER,
     source=IR,
     spec=("M-IR-03", "M-IR-04"),
     errata=("E-XS-07",),
-    family="lists",
 )
 def map(t: Rankings, *, k: int | None = None) -> Number:  # noqa: A001  the name that everybody uses
     chosen = t.hit & (t.rank <= check_cutoff(k))
@@ -140,57 +130,45 @@ def map(t: Rankings, *, k: int | None = None) -> Number:  # noqa: A001  the name
     return mean(t, divide(t.sum_by_query(np.where(chosen, above / t.rank, 0.0)), t.relevant_count), has_relevant(t))
 
 
-@measure(
+@of_lists(
     symbol="MRR",
     also=("mean reciprocal rank", "recip_rank"),
     says="how early the first relevant document stands: the mean of one over its rank, 0 where there is none",
     formula="mean over queries of 1 / (rank of the first relevant document up to rank k), or 0",
-    range=(0, 1),
-    better=HIGHER,
     source=(TREC, EXTENSION),
-    family="lists",
 )
 def mrr(t: Rankings, *, k: int | None = None) -> Number:
     chosen = t.hit & (t.rank <= check_cutoff(k)) & (t.count_before(t.hit) == 0)
     return mean(t, t.sum_by_query(np.where(chosen, 1 / t.rank, 0.0)), has_relevant(t))
 
 
-@measure(
+@of_lists(
     also=("success", "hit ratio"),
     says="the share of queries with a relevant document among the first k",
     formula="mean over queries of [a relevant document stands up to rank k]",
-    range=(0, 1),
-    better=HIGHER,
     source=(TREC, EXTENSION),
-    family="lists",
 )
 def hit_rate(t: Rankings, *, k: int) -> Number:
     values = (t.sum_by_query(t.hit & (t.rank <= check_cutoff(k))) > 0).astype(np.float64)
     return mean(t, values, has_relevant(t))
 
 
-@measure(
+@of_lists(
     also=("Rprec", "R-precision"),
     says="precision at rank R, where R is the number of relevant documents of the query",
     formula="mean over queries of (relevant documents up to rank R) / R",
-    range=(0, 1),
-    better=HIGHER,
     source=(TREC, EXTENSION),
-    family="lists",
 )
 def r_precision(t: Rankings) -> Number:
     found = t.sum_by_query(t.hit & (t.rank <= t.relevant_count[t.owner]))
     return mean(t, divide(found, t.relevant_count), has_relevant(t))
 
 
-@measure(
+@of_lists(
     says="how rarely documents judged irrelevant stand above relevant ones; unjudged documents do not count",
     formula="mean over queries of (1 / R) sum over relevant documents returned of 1 - min(n, R) / min(N, R), "
     "n = documents judged irrelevant above it, N = documents judged irrelevant in all",
-    range=(0, 1),
-    better=HIGHER,
     source=(Source("Buckley and Voorhees 2004", "with the correction of trec_eval 8"), TREC),
-    family="lists",
 )
 def bpref(t: Rankings) -> Number:
     above = np.minimum(t.count_before(~t.hit), t.relevant_count[t.owner])
@@ -198,12 +176,10 @@ def bpref(t: Rankings) -> Number:
     return mean(t, divide(t.sum_by_query(np.where(t.hit, 1 - lost, 0.0)), t.relevant_count), has_relevant(t))
 
 
-@measure(
+@of_lists(
     also=("rank-biased precision",),
     says="expected share of relevant documents for a reader who goes on to the next document with probability p",
     formula="mean over queries of (1 - p) sum over relevant ranks i of p^(i - 1)",
-    range=(0, 1),
-    better=HIGHER,
     source=(Source("Moffat and Zobel 2008", "eq. 2"), EXTENSION),
     family="readers",
 )
@@ -213,13 +189,11 @@ def rbp(t: Rankings, *, p: float) -> Number:
     return mean(t, (1 - p) * t.sum_by_query(np.where(t.hit, p ** (t.rank - 1.0), 0.0)), has_relevant(t))
 
 
-@measure(
+@of_lists(
     also=("expected reciprocal rank",),
     says="expected reciprocal rank at which a reader is satisfied, where higher grades satisfy more often",
     formula="mean over queries of sum over ranks i <= k of (1 / i) s_i prod over j < i of (1 - s_j), "
     "s = (2^grade - 1) / 2^top, top = the highest grade",
-    range=(0, 1),
-    better=HIGHER,
     source=(Source("Chapelle et al. 2009", "eq. 4"), EXTENSION),
     family="readers",
 )

@@ -6,6 +6,7 @@ McSherry and Najork 2008. Without ties they equal the plain ones.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,46 +16,43 @@ from assay.core.values import Number
 from assay.measures.declare import measure
 from assay.tasks.retrieval.measures.gains import NO_GAIN, discount_sums, ideal_gain
 from assay.tasks.retrieval.measures.lists import check_cutoff, divide, has_relevant, mean
-from assay.tasks.retrieval.tally import Rankings, sum_weights
+from assay.tasks.retrieval.tally import Rankings, find_groups, sum_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Reals = NDArray[np.float64]
+    from assay.core.arrays import Floats
+
 
 MCSHERRY: Final = Source("McSherry and Najork 2008", "section 2")
-FACTS: Final = {"range": (0, 1), "better": HIGHER, "source": (MCSHERRY, EXTENSION),
-                "family": "ties"}  # fmt: skip
+of_ties = partial(measure, range=(0, 1), better=HIGHER, source=(MCSHERRY, EXTENSION), family="ties")
 
 
-def _inside(t: Rankings, k: int | None) -> Reals:
+def _inside(t: Rankings, k: int | None) -> Floats:
     """The chance of each judged document to stand among the first k."""
     return np.clip((check_cutoff(k) - t.first + 1) / t.tied, 0.0, 1.0)
 
 
-@measure(
+@of_ties(
     says="expected precision over all orders of tied documents",
     formula="mean over queries of (expected relevant documents up to rank k) / k",
-    **FACTS,  # type: ignore[arg-type]
 )
 def precision_expected(t: Rankings, *, k: int) -> Number:
     return mean(t, t.sum_by_query(np.where(t.hit, _inside(t, k), 0.0)) / k, has_relevant(t))
 
 
-@measure(
+@of_ties(
     says="expected recall over all orders of tied documents",
     formula="mean over queries of (expected relevant documents up to rank k) / R",
-    **FACTS,  # type: ignore[arg-type]
 )
 def recall_expected(t: Rankings, *, k: int) -> Number:
     found = t.sum_by_query(np.where(t.hit, _inside(t, k), 0.0))
     return mean(t, divide(found, t.relevant_count), has_relevant(t))
 
 
-@measure(
+@of_ties(
     says="expected normalised discounted gain over all orders of tied documents",
     formula="mean over queries of (expected DCG@k) / (DCG@k of all judged documents in the order of their grades)",
-    **FACTS,  # type: ignore[arg-type]
 )
 def ndcg_expected(t: Rankings, *, k: int | None = None) -> Number:
     most = int(min(check_cutoff(k), t.retrieved.max(initial=1)))
@@ -71,29 +69,25 @@ class _Groups:
     def __init__(self, t: Rankings) -> None:
         rows = np.flatnonzero(t.hit)
         owner, first = t.owner[rows], t.first[rows]
-        new = np.ones(len(rows), dtype=bool)
-        new[1:] = (owner[1:] != owner[:-1]) | (first[1:] != first[:-1])
-        begin = np.flatnonzero(new)
+        begin, self.relevant = find_groups(owner, first)
         self.owner, self.first, self.size = owner[begin], first[begin], t.tied[rows][begin]
-        self.relevant = np.diff(np.append(begin, len(rows)))
         start = np.searchsorted(self.owner, self.owner)
         running = np.cumsum(self.relevant) - self.relevant
         self.before = running - running[start] if len(begin) else running
         """Relevant documents above the group."""
 
-    def places(self) -> tuple[NDArray[np.intp], Reals]:
+    def places(self) -> tuple[NDArray[np.intp], Floats]:
         """For every place of every group: the group, and which of its places it is, from 1."""
         group = np.repeat(np.arange(len(self.size)), self.size)
         begin = np.cumsum(self.size) - self.size
         return group, (np.arange(len(group)) - begin[group] + 1).astype(np.float64)
 
 
-@measure(
+@of_ties(
     says="expected average precision over all orders of tied documents",
     formula="mean over queries of (1 / R) sum over places i of tie groups of "
     "(r / n) (c + (i - 1)(r - 1) / (n - 1) + 1) / (s + i), n documents and r relevant ones in the group, "
     "c relevant ones and s documents above it",
-    **FACTS,  # type: ignore[arg-type]
 )
 def map_expected(t: Rankings) -> Number:
     groups = _Groups(t)
@@ -105,11 +99,10 @@ def map_expected(t: Rankings) -> Number:
     return mean(t, divide(total, t.relevant_count), has_relevant(t))
 
 
-@measure(
+@of_ties(
     says="expected reciprocal rank of the first relevant document over all orders of tied documents",
     formula="mean over queries of sum over places i of the first tie group with a relevant document of "
     "C(n - i, r - 1) / C(n, r) / (s + i)",
-    **FACTS,  # type: ignore[arg-type]
 )
 def mrr_expected(t: Rankings) -> Number:
     from scipy.special import gammaln
