@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Final, cast
 
 from assay.assess.compare.comparison_result import ComparisonResult, Place, read_whole
-from assay.assess.compare.model_columns import Given, channels, together
+from assay.assess.compare.model_columns import Given, read_together, split_channels
 from assay.assess.compare.questions.different_row_questions import of_apart
 from assay.assess.compare.questions.label_questions import (
     MEAN_RANK,
@@ -37,6 +37,7 @@ from assay.inference.tests.delong import area_effect, areas
 from assay.inference.tests_catalogue import every_test
 from assay.inference.units.cost_difference import priced_units
 from assay.inference.units.unit_measures import reads_values
+from assay.rows.files.formats import Reading
 from assay.tally.census import Census
 from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.different_rows import Apart
@@ -339,8 +340,10 @@ def by_channel(comparison: Comparison, given: Mapping[str, Any], channel: str) -
         channel=channel,
         truth=given.get("truth"),
         predicted=given.get("predicted"),
-        reading=given.get("reading"),
+        reading=given.get("reading") or Reading(),
         engine=given.get("engine"),
         limits=given.get("limits"),
     )
-    return ByChannel(levels=channels(together(given["data"], columns), comparison.labels), asked=comparison.asked)
+    return ByChannel(
+        levels=split_channels(read_together(given["data"], columns), comparison.labels), asked=comparison.asked
+    )

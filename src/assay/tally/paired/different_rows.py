@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from assay.core.labels import Label
 from assay.tally.base import VERSION, demand_kind, places
@@ -28,6 +28,16 @@ class Apart:
     """Of one model each."""
     rows: tuple[PerUnit, ...] | None = None
     """Scores of all classes, of one model each."""
+
+    @classmethod
+    def of(cls, models: tuple[str, ...], labels: tuple[Label, ...], each: Sequence[Mapping[str, Any]]) -> Apart:
+        """From the tallies of one model each, by the kind of their values."""
+        pairs = zip(models, each, strict=True)
+        parts: dict[str, Any] = {
+            "confusions": tuple(own["paired"].confusion(model) for model, own in pairs if "paired" in own),
+            **{part: tuple(own[part] for own in each if part in own) for part in ("scores", "rows")},
+        }
+        return cls(models=models, labels=labels, **{name: part or None for name, part in parts.items()})
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from assay.core.errors import PlanError
@@ -29,10 +29,10 @@ class Lines:
     """The rows of one table in memory: truth, the calls of every model, scores, subject and weight."""
 
     truth: Codes
-    calls: list[Codes]
-    scores: tuple[Floats, ...]
-    subject: Codes | None
-    weight: Floats | None
+    calls: list[Codes] = field(default_factory=list)
+    scores: tuple[Floats, ...] = ()
+    subject: Codes | None = None
+    weight: Floats | None = None
     times: Whole | None = None
     """How often each row occurs, where an engine counted rows alike."""
 
@@ -122,9 +122,9 @@ def rows_of(source: Source) -> int:
     return int(cast("int", fetched(source, source.frame.select(nw.len()))[0][0]))
 
 
-def scored(source: Source) -> tuple[Codes, tuple[Floats, ...]]:
+def scored(source: Source) -> Lines:
     """The true labels and the scores of every row, in memory."""
     if isinstance(source, ArraySource):
-        return Codes.of_column(source.truth), source.score
+        return Lines(truth=Codes.of_column(source.truth), scores=source.score)
     [truth], scores = columns_of(source, [source.truth], source.score)
-    return truth, tuple(scores)
+    return Lines(truth=truth, scores=tuple(scores))
