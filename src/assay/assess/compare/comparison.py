@@ -35,8 +35,8 @@ from assay.inference.findings import Finding
 from assay.inference.intervals.interval_choice import Wanted
 from assay.inference.tests.delong import area_effect, areas
 from assay.inference.tests_catalogue import every_test
+from assay.inference.units.class_score_units import reads_values
 from assay.inference.units.cost_difference import priced_units
-from assay.inference.units.unit_measures import reads_values
 from assay.rows.files.formats import Reading
 from assay.tally.census import Census
 from assay.tally.labels.confusion import Confusion

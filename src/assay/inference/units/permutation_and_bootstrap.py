@@ -26,9 +26,9 @@ from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.power import least_normal
 from assay.inference.resampling import SEED, stream
 from assay.inference.tail_probabilities import CERTAIN, Tail, normal
-from assay.inference.units.class_score_units import judged_rows
+from assay.inference.units.class_score_units import judge_units
 from assay.inference.units.judgement import ALIKE, HELD, NO_SPREAD, SAME, Units
-from assay.inference.units.unit_measures import CELLS, of_cells, of_scores
+from assay.inference.units.unit_measures import CELLS
 from assay.measures.declare import Measure
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
@@ -65,22 +65,20 @@ OF_A_MEASURE: Final = {"measure": "accuracy", "positive": None, **RESAMPLING}
 def _tested(
     t: PairedLabels | PerUnit | PairedScores,
     *,
-    judged: Callable[..., Units],
     by: Callable[..., Finding],
     what: str,
     measure: Measure | str,
     positive: Label | None = None,
     **ways: Any,  # noqa: ANN401
 ) -> Finding:
-    """The finding on one tally; `judged` says what is swapped or drawn."""
+    """The finding on one tally."""
     rows = t.m + t.n if isinstance(t, PairedScores) else t.n
-    return by(judged(t, measure, positive), rows, Ways(what=what, **ways))
+    return by(judge_units(t, measure, positive), rows, Ways(what=what, **ways))
 
 
 def _declared(
     name: str,
     takes: type,
-    judged: Callable[..., Units],
     by: Callable[..., Finding] | None = None,
     *,
     what: str = "rows",
@@ -89,7 +87,7 @@ def _declared(
 ) -> Significance:
     common = {"family": "permutation", "effect": "the measure of A minus the measure of B",
               "source": (RESAMPLED, EXTENSION), "spec": "T-36"}  # fmt: skip
-    function = partial(_tested, judged=judged, by=by or by_swaps, what=what)
+    function = partial(_tested, by=by or by_swaps, what=what)
     return tabled(function, name, takes, parameters or OF_A_MEASURE, **{**common, **facts})
 
 
@@ -167,7 +165,7 @@ def by_error(judged: Units, n: int, ways: Ways) -> Finding:
         return _undefined(judged, n, ways.level).said(statistic_name="z")
     error, rests_on = judged.linearised()
     why = _unfit(judged, error, rests_on)
-    ends = judged.closed_interval(ways.level)
+    ends = None if judged.closed_interval is None else judged.closed_interval(ways.level)
     if ends is None and why is None:
         reach, (low, high) = normal_quantile((1 + ways.level) / 2) * error, map(float, judged.measure.range)
         low, high = max(a - b - reach, low - high), min(a - b + reach, high - low)
@@ -264,7 +262,6 @@ def _swapped(judged: Units, ways: Ways) -> tuple[Tail, tuple[str, ...]]:
 paired_permutation = _declared(
     "paired_permutation",
     PairedLabels,
-    of_cells,
     parameters={**OF_A_MEASURE, "measure": "f1"},
     title="Paired permutation test of any measure",
     asks="is a measure of A and B equal, judged by swapping their answers row by row?",
@@ -275,7 +272,6 @@ paired_permutation = _declared(
 paired_bootstrap = _declared(
     "paired_bootstrap",
     PairedLabels,
-    of_cells,
     _by_draws,
     parameters={**OF_A_MEASURE, "measure": "f1"},
     title="Paired bootstrap test of any measure",
@@ -288,7 +284,6 @@ paired_bootstrap = _declared(
 score_permutation = _declared(
     "score_permutation",
     PairedScores,
-    lambda t, measure, _: of_scores(t, measure),
     parameters={"measure": "average_precision", **RESAMPLING},
     title="Paired permutation test of a measure of scores",
     asks="is a measure of the scores of A and B equal, judged by swapping their scores row by row?",
@@ -300,7 +295,6 @@ score_permutation = _declared(
 class_score_permutation = _declared(
     "class_score_permutation",
     PerUnit,
-    judged_rows,
     parameters={"measure": "auroc_macro", **RESAMPLING},
     title="Paired permutation test of the scores of all classes",
     asks="is a measure of the scores of all classes equal for A and B, judged by swapping whole rows of scores?",
@@ -311,7 +305,6 @@ class_score_permutation = _declared(
 subject_permutation = _declared(
     "subject_permutation",
     PerUnit,
-    judged_rows,
     what="subjects",
     title="Paired permutation test by subject",
     asks="is a measure of A and B equal, judged by swapping all their answers on a subject at once?",
@@ -322,7 +315,6 @@ subject_permutation = _declared(
 weighted_permutation = _declared(
     "weighted_permutation",
     PerUnit,
-    judged_rows,
     title="Paired permutation test of weighted rows",
     asks="is a measure of A and B on weighted rows equal, judged by swapping their answers row by row?",
     null="the answers of A and B to a row can be swapped",
@@ -333,7 +325,6 @@ weighted_permutation = _declared(
 unit_z = _declared(
     "unit_z",
     PerUnit,
-    judged_rows,
     by_error,
     parameters={"measure": "accuracy", "positive": None, "level": 0.95},
     title="Large-sample test of any measure by subject or weight",

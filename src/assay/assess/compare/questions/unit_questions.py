@@ -19,7 +19,7 @@ from assay.core.labels import Label
 from assay.inference import decision_words
 from assay.inference.choose_test import insist
 from assay.inference.decision_words import BALANCED, Facts, Kind, Question
-from assay.inference.units.class_score_units import OF_CLASSES, class_value, judged_rows
+from assay.inference.units.class_score_units import OF_CLASSES, class_value, judge_units
 from assay.measures.declare import Measure, parse
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
@@ -74,7 +74,7 @@ def unit_values(t: PerUnit, positive: Label | None) -> tuple[str, dict[str, floa
         areas = {model: class_value(t, "auroc_macro", model) for model in t.models}
         return "auroc_macro", {model: 0.0 if math.isnan(value) else value for model, value in areas.items()}, True
     name = "auroc" if t.calls is None else of_labels
-    found = {model: judged_rows(t.only(model, model), name, positive).values()[0] for model in t.models}
+    found = {model: judge_units(t.only(model, model), name, positive).values()[0] for model in t.models}
     return name, {model: 0.0 if math.isnan(value) else value for model, value in found.items()}, True
 
 
