@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,19 +11,15 @@ from typing import Any, Final, cast
 
 from assay.assess.compare.comparison_result import ComparisonResult, Place, read_whole
 from assay.assess.compare.model_columns import Given, read_together, split_channels
-from assay.assess.compare.questions.different_row_questions import of_apart
-from assay.assess.compare.questions.label_questions import (
-    MEAN_RANK,
-    flat,
-    of_channels,
-    of_groups,
-    of_labels,
-    of_scores,
-    of_values,
-    value_of_each,
-)
 from assay.assess.compare.questions.request import Answer, Asked
-from assay.assess.compare.questions.unit_questions import of_rows, unit_values
+from assay.assess.compare.questions.row_questions import (
+    of_apart,
+    of_channels,
+    of_labels,
+    of_rows,
+    of_scores,
+)
+from assay.assess.compare.questions.value_questions import MEAN_RANK, of_groups, of_values, value_of_each
 from assay.assess.environment import environment
 from assay.assess.record.record import Record
 from assay.core.errors import PlanError
@@ -35,7 +32,7 @@ from assay.inference.findings import Finding
 from assay.inference.intervals.interval_choice import Wanted
 from assay.inference.tests.delong import area_effect, areas
 from assay.inference.tests_catalogue import every_test
-from assay.inference.units.class_score_units import reads_values
+from assay.inference.units.class_score_units import class_value, judge_units, reads_values
 from assay.inference.units.cost_difference import priced_units
 from assay.rows.files.formats import Reading
 from assay.tally.census import Census
@@ -95,7 +92,7 @@ class Comparison(ComparisonResult):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Every finding, in the order the questions were asked."""
-        return flat(self.answers)
+        return tuple(finding for answer in self.answers for finding in answer.findings)
 
     def _words(self, finding: Finding) -> tuple[str, ...]:
         family = next((t.family for t in every_test() if t.name == finding.test), "")
@@ -163,7 +160,7 @@ class Comparison(ComparisonResult):
         if self.asked.costs is not None:
             return "mean_cost", self._costs(self.asked.costs), False
         if self.rows is not None:
-            return unit_values(self.rows, self.positive)
+            return _unit_values(self.rows, self.positive)
         if self.scores is not None and min(self.scores.m, self.scores.n) > 1:
             found = areas(self.scores)
             return "auroc", dict(zip(found.models, found.area.tolist(), strict=True)), True
@@ -192,7 +189,7 @@ class Comparison(ComparisonResult):
 
     def _areas_apart(self, tally: Apart) -> tuple[str, dict[str, float], bool]:
         if tally.rows is not None:
-            every = [unit_values(one, self.positive)[1] for one in tally.rows]
+            every = [_unit_values(one, self.positive)[1] for one in tally.rows]
             return "auroc_macro", {model: value for one in every for model, value in one.items()}, True
         parts = zip(self.models, tally.scores or (), strict=True)
         return "auroc", {m: float(areas(one).area[0]) if min(one.m, one.n) > 1 else 0.5 for m, one in parts}, True
@@ -305,6 +302,19 @@ def _home(test: str | None) -> type | None:
     if PairedScores in takes:
         return PairedScores
     return PerUnit if takes == {PerUnit} else None
+
+
+def _unit_values(t: PerUnit, positive: Label | None) -> tuple[str, dict[str, float], bool]:
+    """The measure models are ranked by, the value of each, and that high is good."""
+    sizes = t.class_weights()
+    unbalanced = float(sizes.max()) > BALANCED * float(sizes.min())
+    of_labels = "balanced_accuracy" if unbalanced and sizes.min() else "accuracy"
+    if t.classwise:
+        areas = {model: class_value(t, "auroc_macro", model) for model in t.models}
+        return "auroc_macro", {model: 0.0 if math.isnan(value) else value for model, value in areas.items()}, True
+    name = "auroc" if t.calls is None else of_labels
+    found = {model: judge_units(t.only(model, model), name, positive).values()[0] for model in t.models}
+    return name, {model: 0.0 if math.isnan(value) else value for model, value in found.items()}, True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from assay.assess.compare.comparison import Comparison
 from assay.assess.compare.comparison_requirements import PAIR, demand_two
 from assay.assess.compare.model_columns import by_model, is_table
-from assay.assess.compare.questions.label_questions import of_groups, of_values
 from assay.assess.compare.questions.request import Asked
+from assay.assess.compare.questions.value_questions import of_groups, of_values
 from assay.assess.environment import environment
 from assay.assess.provenance import origin
 from assay.core.errors import PlanError, RowsError, UnpairedRows

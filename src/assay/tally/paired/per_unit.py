@@ -115,6 +115,11 @@ class PerUnit(Digested):
         return self.scores is not None and self.scores.ndim > 2  # noqa: PLR2004  model and row
 
     @property
+    def area(self) -> str:
+        """The measure that scores are compared by in any case."""
+        return "auroc_macro" if self.classwise else "auroc"
+
+    @property
     def units(self) -> int:
         """Subjects, or rows where none are stated."""
         return self.n if self.subject is None else int(self.subject.max(initial=-1)) + 1
