@@ -217,12 +217,8 @@ def _compared(parts: Sequence[Paired], given: Given, asked: Asked, *, apart: boo
     """Compare what was read of all models: together, or of each on rows of its own."""
     first, where = parts[0], "; ".join(part.where for part in parts)
     models = tuple(model for part in parts for model in part.models)
-    for part in parts:
-        demand_complete(part)
-    true = {label for part in parts for label in part.rows_and_truth()[1]}
-    called = {label for part in parts for cell in part.label_cells() for label in cell[1:]}
-    demand_one_kind(true, called, where)
-    columns = {model: one for part in parts for model, one in (part.columns or {}).items()}
+    true, called = _check_labels(parts, where)
+    columns = {model: own for part in parts for model, own in (part.columns or {}).items()}
     settled, by_score = agree_on_classes(true, called, columns, given, where=where)
     classwise = bool(by_score) and settled.positive is None
     two = given.score is not None and not classwise
@@ -230,9 +226,8 @@ def _compared(parts: Sequence[Paired], given: Given, asked: Asked, *, apart: boo
         check_one_score(settled)
     pair = bool(called) and not first.by_unit and len(models) == PAIR
     asked = fit_request(asked, given, settled, labels=bool(called), scores=two, classwise=classwise, pair=pair)
-    held = [_count(part, settled, in_class_order(part.scores, by_score, settled) if by_score else part.scores,
-                   classwise=classwise) for part in parts]  # fmt: skip
-    tallies = {"apart": Apart.of(models, settled.labels, held)} if apart else held[0]
+    each = [_count(part, settled, by_score, classwise=classwise) for part in parts]
+    tallies = {"apart": Apart.of(models, settled.labels, each)} if apart else each[0]
     rows = sum(part.rows_and_truth()[0] for part in parts)
     return Comparison(
         answers=tuple(answered(tallies, asked, settled.positive, {})),
@@ -252,20 +247,31 @@ def _compared(parts: Sequence[Paired], given: Given, asked: Asked, *, apart: boo
     )  # fmt: skip
 
 
-def _count(paired: Paired, settled: Classes, scores: Mapping[str, Any], *, classwise: bool) -> dict[str, Any]:
+def _check_labels(parts: Sequence[Paired], where: str) -> tuple[set[Label | None], set[Label | None]]:
+    """Check that every row has its labels, all of one type, and return those of the truth and of the models."""
+    for part in parts:
+        demand_complete(part)
+    true = {label for part in parts for label in part.rows_and_truth()[1]}
+    called = {label for part in parts for cell in part.label_cells() for label in cell[1:]}
+    demand_one_kind(true, called, where)
+    return true, called
+
+
+def _count(
+    paired: Paired, settled: Classes, by_score: Mapping[str, tuple[Label, ...]], *, classwise: bool
+) -> dict[str, Any]:
     """The tallies: joint cells and scores apart, or every row where rows are of subjects or have weights."""
     given, models, labels = paired.lines, paired.models, settled.labels
+    scores = in_class_order(paired.scores, by_score, settled) if by_score else paired.scores
     if given is not None and paired.by_unit:
         if paired.channel:
             told = "leave out channel, or the subject"
             raise PlanError("comparison-needs", "channels are compared on rows of their own", fix=told)
-        calls = None if paired.cells is None else given.calls
-        units = {"subject": given.subject, "weight": given.weight, "times": given.times}
-        return {
-            "rows": PerUnit.of(
-                truth=given.truth, labels=labels, models=models, calls=calls, scores=scores or None, **units
-            )
-        }
+        rows = PerUnit.of(
+            truth=given.truth, labels=labels, models=models, calls=None if paired.cells is None else given.calls,
+            scores=scores or None, subject=given.subject, weight=given.weight, times=given.times,
+        )  # fmt: skip
+        return {"rows": rows}
     tallies: dict[str, Any] = {}
     if paired.cells:
         cells = cast("dict[tuple[Label, ...], int]", paired.label_cells())

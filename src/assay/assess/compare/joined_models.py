@@ -102,23 +102,28 @@ def _join(models: Mapping[str, Model], given: Given, *, kept: bool) -> MatchedMo
     return match_in_duckdb(models, given.limits or Limits(), kept=kept, unmatched=given.reading.unmatched)
 
 
+def _name_columns(given: Given, models: Mapping[str, Model], *, only_counted: bool) -> Given:
+    """The same request by the names that columns have in the joined table."""
+    own = {name: columns_of(place, model.roles) for place, (name, model) in enumerate(models.items())}
+    scores = {name: roles.score for name, roles in own.items() if roles.score is not None}
+    single = all(len(columns.columns) == 1 for columns in scores.values())
+    return replace(
+        given,
+        truth="truth",
+        predicted={} if given.predicted is None else {name: roles.predicted for name, roles in own.items()},
+        score={name: columns.columns[0] for name, columns in scores.items()} if single else scores,
+        channel=FIT if only_counted else None,
+        subject=None if given.subject is None else SUBJECT,
+        weight=None if given.weight is None else "weight",
+        held=not any(are_paths(model.data) or is_spark(model.data) for model in models.values()),
+    )
+
+
 def _matched(models: Mapping[str, Model], given: Given, *, keyed: bool) -> Paired:
     """Joint cells of the matched rows, and what is compared row by row."""
     only_counted = given.score is given.subject is given.weight is None
     matched_models = _join(models, given, kept=not only_counted)
-    own = {name: columns_of(place, one.roles) for place, (name, one) in enumerate(models.items())}
-    scores = {name: one.score for name, one in own.items() if one.score is not None}
-    single = all(len(one.columns) == 1 for one in scores.values())
-    joined = replace(
-        given,
-        truth="truth",
-        predicted={} if given.predicted is None else {name: one.predicted for name, one in own.items()},
-        score={name: one.columns[0] for name, one in scores.items()} if single else scores,
-        channel=FIT if only_counted else None,
-        subject=None if given.subject is None else SUBJECT,
-        weight=None if given.weight is None else "weight",
-        held=not any(are_paths(one.data) or is_spark(one.data) for one in models.values()),
-    )
+    joined = _name_columns(given, models, only_counted=only_counted)
     try:
         for one in matched_models.tables:
             demand_whole(one.source, given.labels, spelled=given.reading.spelled)

@@ -57,6 +57,18 @@ class Given:
     held: bool = False
     """Whether the rows are in memory already, where an engine reads them."""
 
+    @property
+    def by_unit(self) -> bool:
+        """Whether rows are of subjects or have weights."""
+        return self.subject is not None or self.weight is not None
+
+    @property
+    def by_row(self) -> tuple[str, ...]:
+        """The measures asked for that read scores of two classes row by row."""
+        return tuple(
+            measure.title for measure in self.measures or () if measure.takes is Ranked and measure.name != "auroc"
+        )
+
     def opened(self, data: object, roles: Roles, model: str | None = None) -> Source:
         """The rows of a table, of one model or of all, after a look at how stated labels are stored."""
         reading = self.reading if model is None else self.reading_of(model)
@@ -182,27 +194,34 @@ def read_rows(given: Given, opened: Callable[[Roles], AbstractContextManager[Sou
         cells = joint(source) if called else None
         named_as, files = origin(source)
         where, notes = source.where, left_out(source.join)
-    rows: Lines | None = None
+    rows = _read_lines(given, replace(roles, score=scores), opened, cells) if given.by_unit else None
     counted_scores: JointScores | None = None
-    if given.subject is not None or given.weight is not None:
-        by = {} if given.subject is None else {SUBJECT: given.subject}
-        with opened(replace(roles, group=groups | by, weight=given.weight, score=scores)) as source:
-            if scores is not None:
-                demand_holdable(source, given, "scores of subjects or with weights", cells)
-            rows = lines(source if scores is None else sound(source, "any", single=False, drop=False)[0])
-    elif scores is not None:
+    if scores is not None and not given.by_unit:
         with opened(Roles(truth=given.truth, predicted=given.truth, score=scores)) as source:
             fit, _ = sound(source, "any", single=False, drop=False)
             if by_class:
                 demand_holdable(fit, given, "rows with scores of several classes", cells)
             else:
-                by_row = tuple(one.title for one in given.measures or () if one.takes is Ranked and one.name != "auroc")
-                counted_scores = count_joint_scores(fit, models, exact=given.exact, by_row=by_row)
+                counted_scores = count_joint_scores(fit, models, exact=given.exact, by_row=given.by_row)
             rows = scored(fit) if counted_scores is None else None
     return Paired(
         models=models, cells=cells, lines=rows, joint=counted_scores, columns=by_class, where=where, named=named_as,
         files=files, channel=given.channel is not None, notes=notes,
     )  # fmt: skip
+
+
+def _read_lines(
+    given: Given, roles: Roles, opened: Callable[[Roles], AbstractContextManager[Source]], cells: dict[Cell, int] | None
+) -> Lines:
+    """Every row with its subject and weight."""
+    from assay.rows.scored_source import sound
+
+    by = {} if given.subject is None else {SUBJECT: given.subject}
+    with opened(replace(roles, group={**roles.group, **by}, weight=given.weight)) as source:
+        if roles.score is None:
+            return lines(source)
+        demand_holdable(source, given, "scores of subjects or with weights", cells)
+        return lines(sound(source, "any", single=False, drop=False)[0])
 
 
 def left_out(join: Join | None, model: str | None = None) -> tuple[str, ...]:
@@ -215,10 +234,10 @@ def left_out(join: Join | None, model: str | None = None) -> tuple[str, ...]:
 
 def score_classes(scored_by: Mapping[str, object]) -> dict[str, ScoreColumns] | None:
     """The score columns of each model, where every class has one; None where there is one a model."""
-    found = {
+    columns = {
         name: given if isinstance(given, ScoreColumns) else score_columns(given) for name, given in scored_by.items()
     }
-    many = {name: one for name, one in found.items() if one is not None and not one.single}
+    many = {name: own for name, own in columns.items() if own is not None and not own.single}
     if not many:
         return None
     sizes = {name: 1 if name not in many else len(many[name].columns) for name in scored_by}

@@ -257,12 +257,11 @@ def _wanted(t: PerUnit, asked: Asked, imbalance: float, *, positive: bool) -> li
 
 def _has_values(t: PerUnit | Apart, measure: Measure) -> bool:
     """Whether the rows hold what a measure reads: scores of all classes, of two, or labels."""
-    held = (
-        (t.rows, t.scores, t.confusions)
-        if isinstance(t, Apart)
-        else (t.scores if t.classwise else None, None if t.classwise else t.scores, t.calls)
-    )
-    return held[0 if measure.takes in OF_CLASSES else 1 if measure.takes is Ranked else 2] is not None
+    if isinstance(t, Apart):
+        class_scores, scores, labels = t.rows is not None, t.scores is not None, t.confusions is not None
+    else:
+        class_scores, scores, labels = t.classwise, t.scores is not None and not t.classwise, t.calls is not None
+    return class_scores if measure.takes in OF_CLASSES else scores if measure.takes is Ranked else labels
 
 
 def _forced(t: PerUnit, asked: Asked, kind: Kind, facts: Facts, positive: Label | None) -> list[Answer]:
