@@ -26,9 +26,8 @@ from assay.rows.limits import EXACT, Limits
 from assay.rows.open import demand_whole, open_source
 from assay.rows.score_columns import ScoreColumns, score_columns
 from assay.rows.source import Roles, Source
-from assay.tally.paired.engine_joint_scores import JointScores, count_joint_scores
 from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_counts import Cell, Lines, joint, lines, scored
+from assay.tally.paired.joint_counts import Cell, JointScores, Lines, count_joint_scores, joint, lines, scored
 from assay.tally.scores.ranked_table import Ranked
 
 
