@@ -13,7 +13,7 @@ from assay.assess.compare.comparison_requirements import demand_two
 from assay.assess.compare.model_columns import (
     Given,
     Paired,
-    by_model,
+    columns_by_model,
     is_table,
     left_out,
     own_column,
@@ -185,39 +185,25 @@ def read_unpaired(data: object, given: Given) -> list[Paired]:
             where=names[0],
             fix="leave it out, or leave out independent=True (--independent)",
         )
+    roles = [role for role in ("truth", "predicted", "score") if getattr(given, role) is not None]
     if isinstance(data, Mapping) and not is_table(data):
         tables = {str(name): table for name, table in data.items()}
-        columns = {
-            name: {role: own_column(getattr(given, role), name) for role in ("truth", "predicted", "score")}
-            for name in tables
-        }
-    else:
-        columns = _by_column(data, given)
+        columns = {name: {role: own_column(getattr(given, role), name) for role in roles} for name in tables}
+    elif data is None and isinstance(given.truth, Mapping):
+        columns = columns_by_model(given, roles)
         tables = dict.fromkeys(columns)
-    demand_two(tuple(columns))
-    score_classes({name: own["score"] for name, own in columns.items() if own.get("score") is not None})
-    parts = [_read_alone(name, tables[name], replace(given, **cast("Any", own))) for name, own in columns.items()]
-    named, files = origins(list(tables.values()), [(part.named, part.files) for part in parts])
-    return [replace(part, named=name, files=files, how=UNPAIRED) for part, name in zip(parts, named, strict=True)]
-
-
-def _by_column(data: object, given: Given) -> dict[str, dict[str, object]]:
-    """Columns of each model by role, with a truth of its own."""
-    if data is not None or not isinstance(given.truth, Mapping):
+    else:
         raise PlanError(
             "comparison-needs",
             "models on different rows have a truth each, and one is given",
             where="truth",
             fix='give one table a model, or truth={"A": ..., "B": ...} beside predicted={...} or score={...}',
         )
-    by_role = {role: column for role in ("truth", "predicted", "score") if (column := getattr(given, role)) is not None}
-    columns = {role: by_model(column, role) for role, column in by_role.items()}
-    for role, own in columns.items():
-        if set(own) != set(columns["truth"]):
-            raise PlanError(
-                "comparison-needs", f"truth and {role} are of different models", fix="give both of every model"
-            )
-    return {name: {role: own[name] for role, own in columns.items()} for name in columns["truth"]}
+    demand_two(tuple(columns))
+    score_classes({name: own["score"] for name, own in columns.items() if own.get("score") is not None})
+    parts = [_read_alone(name, tables[name], replace(given, **cast("Any", own))) for name, own in columns.items()]
+    named, files = origins(list(tables.values()), [(part.named, part.files) for part in parts])
+    return [replace(part, named=name, files=files, how=UNPAIRED) for part, name in zip(parts, named, strict=True)]
 
 
 def _read_alone(model: str, table: object, own: Given) -> Paired:

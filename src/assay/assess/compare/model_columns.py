@@ -282,36 +282,39 @@ def named(tables: Sequence[object], data: object) -> object:
 
 def by_own_ids(data: object, given: Given) -> tuple[object, Given]:
     """Columns of every model with ids of their own, as one table a model."""
-    roles = {"truth": given.truth, "predicted": given.predicted, "score": given.score, "id": given.id}
-    roles |= {"subject": given.subject, "weight": given.weight}
-    roles = {role: columns for role, columns in roles.items() if columns is not None}
-    single = [role for role, columns in roles.items() if not isinstance(columns, Mapping)]
+    roles = [
+        role for role in ("id", "truth", "predicted", "score", "subject", "weight") if getattr(given, role) is not None
+    ]
+    single = [role for role in roles if not isinstance(getattr(given, role), Mapping)]
     if data is not None or single:
         raise PlanError(
             "comparison-needs",
             f"every model has ids of its own, but not {listed(single) if single else 'columns of its own'}",
             fix='give truth={"A": ..., "B": ...} as well: each column in the order of its ids',
         )
-    by = {role: by_model(columns, role) for role, columns in roles.items()}
-    models = list(by["id"])
-    for role, columns in by.items():
-        if list(columns) != models:
-            raise PlanError(
-                "comparison-needs",
-                f"id and {role} are of different models",
-                found=f"{listed(models)} and {listed(columns)}",
-                fix="give every column of every model, in one order",
-            )
-    if "score" in by and score_classes(by["score"]) is not None:
+    if given.score is not None and score_classes(by_model(given.score, "score")) is not None:
         raise PlanError(
             "comparison-needs",
             "scores of all classes are matched by id from tables, not from columns",
             where="score",
             fix='give one table a model: data={"A": ..., "B": ...}, score={label: column, ...}, id=COLUMN',
         )
-    names = {role: role for role in by}
-    tables = {model: {role: columns[model] for role, columns in by.items()} for model in models}
-    return tables, replace(given, **cast("dict[str, Any]", names))
+    return columns_by_model(given, roles), replace(given, **{role: role for role in roles})
+
+
+def columns_by_model(given: Given, roles: Sequence[str]) -> dict[str, dict[str, object]]:
+    """The columns of each model by role; every role must be given of the same models."""
+    by = {role: by_model(getattr(given, role), role) for role in roles}
+    first, *rest = roles
+    for role in rest:
+        if set(by[role]) != set(by[first]):
+            raise PlanError(
+                "comparison-needs",
+                f"{first} and {role} are of different models",
+                found=f"{listed(by[first])} and {listed(by[role])}",
+                fix="give both of every model",
+            )
+    return {model: {role: by[role][model] for role in roles} for model in by[first]}
 
 
 def by_model(given: object, role: str) -> dict[str, object]:

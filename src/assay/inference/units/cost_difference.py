@@ -31,8 +31,8 @@ from assay.inference.units.permutation_and_bootstrap import (
     RESAMPLED,
     ROBUST,
     Ways,
+    by_draws,
     by_error,
-    by_swaps,
 )
 from assay.inference.units.unit_measures import build_units, demand_pair, sum_means
 from assay.measures.declare import parse
@@ -73,7 +73,7 @@ def cost_permutation(
 ) -> Finding:
     judged = priced_units(t, costs)
     ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, what=judged.method)
-    finding = by_swaps(judged, t.n, ways)
+    finding = by_draws(judged, t.n, ways)
     if isinstance(t, PairedLabels):
         finding = finding.said(more=tuple(_alone(t, model, costs, level) for model in t.models))
     return finding

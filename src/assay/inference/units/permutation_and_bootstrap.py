@@ -87,7 +87,7 @@ def _declared(
 ) -> Significance:
     common = {"family": "permutation", "effect": "the measure of A minus the measure of B",
               "source": (RESAMPLED, EXTENSION), "spec": "T-36"}  # fmt: skip
-    function = partial(_tested, by=by or by_swaps, what=what)
+    function = partial(_tested, by=by or by_draws, what=what)
     return tabled(function, name, takes, parameters or OF_A_MEASURE, **{**common, **facts})
 
 
@@ -137,15 +137,6 @@ class Ways:
     stratified: bool = False
     what: str = "rows"
     """What the answers are called that are swapped."""
-
-
-def by_swaps(judged: Units, n: int, ways: Ways) -> Finding:
-    """The finding whose chance comes from random swaps."""
-    return _judged(judged, n, ways, _swapped)
-
-
-def _by_draws(judged: Units, n: int, ways: Ways) -> Finding:
-    return _judged(judged, n, ways, _redrawn)
 
 
 def _redrawn(judged: Units, ways: Ways) -> tuple[Tail, tuple[str, ...]]:
@@ -200,14 +191,16 @@ def _unfit(judged: Units, error: float, rests_on: float) -> Undefined | None:
     return Undefined(reason=told, code="too-few")
 
 
-def _judged(judged: Units, n: int, ways: Ways, judge: Callable[[Units, Ways], tuple[Tail, tuple[str, ...]]]) -> Finding:
-    """The finding: the difference with its interval, and its chance as judged by as many draws as are affordable."""
+def by_draws(
+    judged: Units, n: int, ways: Ways, judge: Callable[[Units, Ways], tuple[Tail, tuple[str, ...]]] | None = None
+) -> Finding:
+    """The difference with its interval, and its chance by swaps, or as judged, of as many draws as are affordable."""
     ways = replace(ways, draws=judged.affordable(ways.draws))
     a, b = judged.values()
     if math.isnan(a - b):
         return _undefined(judged, n, ways.level)
     effect, spread = judged.effect(ways.level, ways.draws, ways.seed, stratified=ways.stratified)
-    chance, notes = judge(judged, ways)
+    chance, notes = (judge or _swapped)(judged, ways)
     count_label = "rows called differently" if judged.method == CELLS else f"{ways.what} answered differently"
     return Finding(
         chance=chance,
@@ -231,16 +224,11 @@ def alone(measure: Measure, models: tuple[str, ...], values: tuple[float, float]
     return tuple(Effect(name=f"{measure.title} of {one}", value=x, no_interval=why) for one, x in pairs)
 
 
-def without_value(measure: Measure, models: tuple[str, ...], values: tuple[float, float]) -> Undefined:
-    """Which model has no value."""
-    lost = [model for model, value in zip(models, values, strict=True) if math.isnan(value)]
-    told = f"{measure.title} of {' and '.join(lost)}" if lost else f"the difference in {measure.title}"
-    return Undefined(reason=f"{told} is undefined here")
-
-
 def _undefined(judged: Units, n: int, level: float) -> Finding:
     """The finding where a model has no value."""
-    why = without_value(judged.measure, judged.models, judged.values())
+    lost = [model for model, value in zip(judged.models, judged.values(), strict=True) if math.isnan(value)]
+    told = f"{judged.measure.title} of {' and '.join(lost)}" if lost else f"the difference in {judged.measure.title}"
+    why = Undefined(reason=f"{told} is undefined here")
     about = {"about": judged.measure.title, "models": judged.models, "n": n, "level": level, "least": None}
     return no_number(judged.name, why, "difference", **about)
 
@@ -272,7 +260,7 @@ paired_permutation = _declared(
 paired_bootstrap = _declared(
     "paired_bootstrap",
     PairedLabels,
-    _by_draws,
+    partial(by_draws, judge=_redrawn),
     parameters={**OF_A_MEASURE, "measure": "f1"},
     title="Paired bootstrap test of any measure",
     family="bootstrap",
