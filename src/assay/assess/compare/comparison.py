@@ -110,8 +110,7 @@ class Comparison(ComparisonResult):
     def estimates(self) -> dict[str, list[Estimate]]:
         """The values of each model with their intervals."""
         out: dict[str, list[Estimate]] = {}
-        for model, confusion in self._confusions().items():
-            view = View(Classified(confusion=confusion, positive=self.positive), self._settings)
+        for model, view in self._views.items():
             out[model] = [view[name] for name in (*SHOWN[view.task], *(["mean_cost"] if self.asked.costs else []))]
         for model, area in self._areas().items():
             out.setdefault(model, []).append(area)
@@ -133,10 +132,12 @@ class Comparison(ComparisonResult):
         drawn = [model_curve(part, model) for part in every if part.m and part.n for model in part.models]
         return {"curves": drawn} if drawn else {}
 
-    @property
-    def _settings(self) -> Settings:
-        asked = self.asked
-        return Settings(wanted=Wanted(level=asked.level, seed=asked.seed), costs=asked.costs)
+    @cached_property
+    def _views(self) -> dict[str, View]:
+        """The estimates of each model, where there are labels."""
+        settings = Settings(wanted=Wanted(level=self.asked.level, seed=self.asked.seed), costs=self.asked.costs)
+        every = {m: Classified(confusion=own, positive=self.positive) for m, own in self._confusions().items()}
+        return {model: View(tally, settings) for model, tally in every.items()}
 
     def _confusions(self) -> dict[str, Confusion]:
         """The confusion tally of each model, where there are labels."""
@@ -166,19 +167,14 @@ class Comparison(ComparisonResult):
             return "auroc", dict(zip(found.models, found.area.tolist(), strict=True)), True
         if self.apart is not None and (self.apart.scores or self.apart.rows):
             return self._areas_apart(self.apart)
-        return self._of_labels(self._confusions())
+        return self._of_labels()
 
-    def _of_labels(self, confusions: Mapping[str, Confusion]) -> tuple[str, dict[str, float], bool]:
-        if not confusions:
+    def _of_labels(self) -> tuple[str, dict[str, float], bool]:
+        if not self._views:
             return "auroc", dict.fromkeys(self.models, 0.5), True
-        sizes = [
-            sum(per) for per in zip(*(one.multiclass().actual.tolist() for one in confusions.values()), strict=True)
-        ]
-        unbalanced = min(sizes) == 0 or max(sizes) / min(sizes) > BALANCED
-        name = "balanced_accuracy" if unbalanced and min(sizes) else "accuracy"
-        positive, settings = self.positive, self._settings
-        views = {m: View(Classified(confusion=one, positive=positive), settings) for m, one in confusions.items()}
-        return name, {m: float(view[name].value or 0.0) for m, view in views.items()}, True
+        by_class = zip(*(one.multiclass().actual.tolist() for one in self._confusions().values()), strict=True)
+        name = _label_measure([sum(sizes) for sizes in by_class])
+        return name, {model: float(view[name].value or 0.0) for model, view in self._views.items()}, True
 
     def _costs(self, costs: Costs) -> dict[str, float]:
         """The mean cost of each model."""
@@ -306,15 +302,18 @@ def _home(test: str | None) -> type | None:
 
 def _unit_values(t: PerUnit, positive: Label | None) -> tuple[str, dict[str, float], bool]:
     """The measure models are ranked by, the value of each, and that high is good."""
-    sizes = t.class_weights()
-    unbalanced = float(sizes.max()) > BALANCED * float(sizes.min())
-    of_labels = "balanced_accuracy" if unbalanced and sizes.min() else "accuracy"
     if t.classwise:
-        areas = {model: class_value(t, "auroc_macro", model) for model in t.models}
-        return "auroc_macro", {model: 0.0 if math.isnan(value) else value for model, value in areas.items()}, True
-    name = "auroc" if t.calls is None else of_labels
-    found = {model: judge_units(t.only(model, model), name, positive).values()[0] for model in t.models}
-    return name, {model: 0.0 if math.isnan(value) else value for model, value in found.items()}, True
+        name, values = t.area, {model: class_value(t, t.area, model) for model in t.models}
+    else:
+        name = t.area if t.calls is None else _label_measure(t.class_weights().tolist())
+        values = {model: judge_units(t.only(model, model), name, positive).values()[0] for model in t.models}
+    return name, {model: 0.0 if math.isnan(value) else value for model, value in values.items()}, True
+
+
+def _label_measure(sizes: Sequence[float]) -> str:
+    """What models are ranked by on classes of some sizes, all of which must have rows for their mean."""
+    unbalanced = min(sizes) > 0 and max(sizes) > BALANCED * min(sizes)
+    return "balanced_accuracy" if unbalanced else "accuracy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

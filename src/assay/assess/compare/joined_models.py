@@ -176,8 +176,8 @@ def _told_by_table(found: MatchedModels) -> None:
 
 def read_unpaired(data: object, given: Given) -> list[Paired]:
     """What each model answered on rows of its own; nothing may be said of rows that are alike."""
-    roles = {"id": given.id, "unit": given.subject, "weight": given.weight, "channel": given.channel}
-    names = [name for name, column in {**roles, "pairing": given.pairing}.items() if column is not None]
+    alike = {"id": given.id, "unit": given.subject, "weight": given.weight, "channel": given.channel}
+    names = [name for name, column in {**alike, "pairing": given.pairing}.items() if column is not None]
     if names:
         raise PlanError(
             "role-clash",

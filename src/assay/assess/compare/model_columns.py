@@ -299,7 +299,7 @@ def by_own_ids(data: object, given: Given) -> tuple[object, Given]:
             where="score",
             fix='give one table a model: data={"A": ..., "B": ...}, score={label: column, ...}, id=COLUMN',
         )
-    return columns_by_model(given, roles), replace(given, **{role: role for role in roles})
+    return columns_by_model(given, roles), replace(given, **cast("Any", {role: role for role in roles}))
 
 
 def columns_by_model(given: Given, roles: Sequence[str]) -> dict[str, dict[str, object]]:

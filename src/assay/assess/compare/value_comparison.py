@@ -169,7 +169,7 @@ def _in_one_table(given: Valued) -> Valued:
             found=", ".join(f"{name} {n:,}" for name, n in sizes.items()),
             fix="give every column a value in every row",
         )
-    return replace(given, data=table, **{role: role for role in own})
+    return replace(given, data=table, **cast("Any", {role: role for role in own}))
 
 
 def _split_models(given: Valued) -> dict[str, ValueTable]:
