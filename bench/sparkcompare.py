@@ -80,13 +80,13 @@ def by_hand(frames: dict[str, Any], kind: str) -> Callable[[], int]:
 
 def ours(frames: dict[str, Any], kind: str) -> Callable[[], int]:
     """The same through assay, with every check and the digest of the rows."""
-    from assay.assess.compare.joined_models import apart
+    from assay.assess.compare.joined_models import read_joined
     from assay.assess.compare.model_columns import Given
 
     more = {"scores": {"score": "score"}, "subject": {"subject": "subject"}, "weight": {"weight": "weight"}}
 
     def work() -> int:
-        found = apart(frames, Given(truth="truth", id="id", predicted="label", **more.get(kind, {})))
+        found = read_joined(frames, Given(truth="truth", id="id", predicted="label", **more.get(kind, {})))
         if not found.proof:
             sys.exit("there is no digest")
         return sum((found.cells or {}).values())

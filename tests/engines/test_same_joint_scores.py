@@ -13,8 +13,8 @@ from assay.rows.open import open_source
 from assay.rows.score_columns import ScoreColumns
 from assay.rows.scored_source import sound
 from assay.rows.source import Roles
-from assay.tally.paired import engine_joint_scores as jointscores
-from assay.tally.paired.engine_joint_scores import joint_scores
+from assay.tally.paired import joint_counts as jointscores
+from assay.tally.paired.joint_counts import joint_scores
 from assay.tally.paired.joint_scores import PairedScores
 from tests.scorecases import rounded_pair
 

@@ -15,14 +15,13 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from assay.inference.units.class_score_units import judged_rows
+from assay.inference.units.class_score_units import judge_units
 from assay.inference.units.permutation_and_bootstrap import (
     class_score_permutation,
     score_permutation,
     subject_permutation,
     weighted_permutation,
 )
-from assay.inference.units.unit_measures import of_rows, of_scores
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.paired.per_unit import PerUnit
 
@@ -84,21 +83,21 @@ def test_swaps_of_scores_are_swaps_of_rows(name, measure, ranks):
     gap = measure(Y, A) - measure(Y, B)
     assert found.effect.value == pytest.approx(gap, rel=1e-12)
     by_hand = swapped(a, b, lambda s: measure(Y, s))
-    assert ss.ks_2samp(of_scores(t, name).swapped(3000, 1), by_hand).pvalue > 0.001
+    assert ss.ks_2samp(judge_units(t, name).swapped(3000, 1), by_hand).pvalue > 0.001
     assert found.p == pytest.approx((np.abs(by_hand) >= abs(gap) - 1e-12).mean(), abs=0.05)
     drawn = [measure(Y[at], A[at]) - measure(Y[at], B[at]) for at in rng.integers(0, N, (800, N))]
-    assert ss.ks_2samp(of_scores(t, name).resampled(3000, 1, stratified=False), drawn).pvalue > 0.001
+    assert ss.ks_2samp(judge_units(t, name).resampled(3000, 1, stratified=False), drawn).pvalue > 0.001
 
 
 def test_joined_neighbours_spread_as_single_scores_do(monkeypatch):
-    from assay.inference.units import unit_measures as units
+    from assay.inference.units import class_score_units as units
 
     y = rng.random(1500) < 0.3
     a, b = rng.normal(size=(2, 1500)) + y
     t = PairedScores.of(y, {"A": a, "B": b})
-    joined = of_scores(t, "average_precision")
+    joined = judge_units(t, "average_precision")
     monkeypatch.setattr(units, "NEIGHBOURHOODS", 10_000)
-    single = of_scores(t, "average_precision")
+    single = judge_units(t, "average_precision")
     assert joined.values() == single.values()
     for way in ("swapped", "resampled"):
         more = {} if way == "swapped" else {"stratified": False}
@@ -111,7 +110,7 @@ def test_swaps_of_subjects_and_of_weighted_rows_are_swaps_of_rows():
     columns = {"truth": Y.tolist(), "labels": (False, True), "models": ("A", "B"), "calls": [a.tolist(), b.tolist()]}
     by_subject = PerUnit.of(**columns, subject=WHO.tolist())
     by_hand = swapped(a, b, lambda p: f1(Y, p), WHO)
-    ours = of_rows(by_subject, "f1", positive=True).swapped(3000, 1)
+    ours = judge_units(by_subject, "f1", positive=True).swapped(3000, 1)
     assert ss.ks_2samp(ours, by_hand).pvalue > 0.001
     gap = f1(Y, a) - f1(Y, b)
     found = subject_permutation(by_subject, measure="f1", positive=True)
@@ -123,11 +122,12 @@ def test_swaps_of_subjects_and_of_weighted_rows_are_swaps_of_rows():
         at = np.concatenate([members[i] for i in pick])
         drawn.append(f1(Y[at], a[at]) - f1(Y[at], b[at]))
     assert (
-        ss.ks_2samp(of_rows(by_subject, "f1", positive=True).resampled(3000, 1, stratified=False), drawn).pvalue > 0.001
+        ss.ks_2samp(judge_units(by_subject, "f1", positive=True).resampled(3000, 1, stratified=False), drawn).pvalue
+        > 0.001
     )
     weighted = PerUnit.of(**columns, weight=W)
     by_hand = swapped(a, b, lambda p: accuracy(Y, p, W))
-    ours = of_rows(weighted, "accuracy", positive=True).swapped(3000, 1)
+    ours = judge_units(weighted, "accuracy", positive=True).swapped(3000, 1)
     assert ss.ks_2samp(ours, by_hand).pvalue > 0.001
     gap = accuracy(Y, a, W) - accuracy(Y, b, W)
     assert weighted_permutation(weighted).effect.value == pytest.approx(gap)
@@ -148,7 +148,7 @@ def test_swaps_of_rows_of_class_scores_are_swaps_of_rows():
         "log_loss_multiclass": log_loss(truth, chances[0]),
     }
     for name, (ready, first, second, measure) in hand.items():
-        judged = judged_rows(PerUnit.of(**rows, scores={"A": first, "B": second}), name, None)
+        judged = judge_units(PerUnit.of(**rows, scores={"A": first, "B": second}), name, None)
         assert judged.values()[0] == pytest.approx(measure(ready[0]), rel=1e-12)
         if name == "log_loss_multiclass":
             assert judged.values()[0] == pytest.approx(peers[name], rel=1e-9)
@@ -159,11 +159,11 @@ def test_swaps_of_rows_of_class_scores_are_swaps_of_rows():
         gap = measure(ready[0]) - measure(ready[1])
         assert found.effect.value == pytest.approx(gap)
         assert found.p == pytest.approx((np.abs(by_hand) >= abs(gap) - 1e-12).mean(), abs=0.05)
-    of_chances = judged_rows(PerUnit.of(**rows, scores={"A": chances[0], "B": chances[1]}), "auroc_macro", None)
+    of_chances = judge_units(PerUnit.of(**rows, scores={"A": chances[0], "B": chances[1]}), "auroc_macro", None)
     assert of_chances.values()[0] == pytest.approx(peers["auroc_macro"], rel=1e-12)
     picks = rng.integers(0, N, (800, N))
     drawn = [_areas(truth[at], a[at]).mean() - _areas(truth[at], b[at]).mean() for at in picks]
-    judged = judged_rows(PerUnit.of(**rows, scores={"A": a, "B": b}), "auroc_macro", None)
+    judged = judge_units(PerUnit.of(**rows, scores={"A": a, "B": b}), "auroc_macro", None)
     assert ss.ks_2samp(judged.resampled(3000, 1, stratified=False), drawn).pvalue > 0.001
 
 

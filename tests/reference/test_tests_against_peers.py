@@ -17,9 +17,9 @@ from sklearn import metrics
 from assay.inference.tests import anova, contingency, mcnemar, means, ranks, several_ranks, strata, variance
 from assay.inference.tests.delong import areas, delong
 from assay.inference.tests_catalogue import find_test
+from assay.inference.units.class_score_units import judge_units
 from assay.inference.units.margins import equivalent
 from assay.inference.units.permutation_and_bootstrap import mean_permutation, paired_bootstrap, paired_permutation
-from assay.inference.units.unit_measures import of_cells
 from assay.tally.contingency_tables import Calls, Outcomes, Patterns, Strata, Table
 from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.paired.joint_cells import PairedLabels
@@ -377,7 +377,7 @@ def test_pooled_swaps_of_several_classes_agree_with_swapping_rows():
     cells = {}
     for cell in zip(y.tolist(), a.tolist(), b.tolist(), strict=True):
         cells[cell] = cells.get(cell, 0) + 1
-    joint = of_cells(PairedLabels.from_cells(cells, models=("A", "B")), "f1_macro", None)
+    joint = judge_units(PairedLabels.from_cells(cells, models=("A", "B")), "f1_macro", None)
     ours = joint.swapped(4000, 1)
     theirs = []
     for _ in range(300):
@@ -396,7 +396,7 @@ def test_pooled_swaps_of_several_classes_agree_with_swapping_rows():
 def test_very_many_cells_get_fewer_draws_and_say_so():
     rng = np.random.default_rng(8)
     cells = {(int(t), int(p), int(q)): 1 for t, p, q in rng.integers(0, 200, (15_000, 3))}
-    joint = of_cells(PairedLabels.from_cells(cells, models=("A", "B")), "accuracy", None)
+    joint = judge_units(PairedLabels.from_cells(cells, models=("A", "B")), "accuracy", None)
     assert joint.affordable(9999) == (1 << 27) // len(cells)
     assert joint.affordable(500) == 500
     assert not joint.jackknifed

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Intervals of any function of sums over units: delete-one jackknife on the scale of the measure, Student's quantile.
 
+Where rows of one unit belong together, the jackknife over units gives the variance, the one over rows that of
+independent rows; their quotient is the design effect (Korn and Graubard 1998). Shares take Wilson's interval and
+functions of four cells Dirichlet draws on cells divided by it; other values take Student's t on their own scale.
 Coverage of each family of measures: `docs/why/coverage.md`.
 """
 
@@ -15,10 +18,13 @@ import numpy as np
 
 from assay.core.text import counted
 from assay.inference.estimates import Interval
+from assay.inference.intervals.proportion import normal_quantile, of_shares
+from assay.inference.resampling import stream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats
     from assay.measures.declare import Measure, Tally
     from assay.tally.unit_table import Sums, UnitTable
 
@@ -26,6 +32,10 @@ FEWEST: Final = 5
 """Units below which there is no interval: the spread of so few says nothing."""
 FEW: Final = 20
 """Units below which an interval carries a note."""
+PRIOR: Final = 0.5
+"""Added to each of four cells before drawing."""
+LARGEST: Final = 0.5
+"""Share of the rows that one unit may hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +111,103 @@ def student_quantile(share: float, df: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(df, share))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clustered:
+    """A value with what it becomes without each unit and without one row of each cell."""
+
+    measure: Measure
+    value: float
+    without_unit: Floats
+    without_row: Floats
+    """The value without one row, for each kind of row."""
+    rows: Floats
+    """How many rows there are of each kind."""
+    sizes: Floats
+    """Rows of each unit."""
+    informative: Floats
+    """Whether a unit holds rows that the value rests on."""
+    erring: int = 0
+    """Units that hold a wrong prediction; 0 where there is none, or predictions are not judged."""
+
+    def refusal(self) -> str | None:
+        """Why there is no interval, if there is none."""
+        units = int(self.informative.sum())
+        if units < FEWEST:
+            return f"only {counted(units, 'unit')} with rows that matter; an interval needs {FEWEST} or more"
+        if self.sizes.max() > LARGEST * self.sizes.sum():
+            return "one unit holds more than half of the rows"
+        return None
+
+    def design_effect(self) -> float:
+        """How many times as large the variance is as that of independent rows."""
+        known = np.isfinite(self.without_unit)
+        count = int(known.sum())
+        by_unit = (count - 1) / count * float(((self.without_unit[known] - self.value) ** 2).sum()) if count else 0.0
+        kept, n = np.isfinite(self.without_row), float(self.rows.sum())
+        gaps = (self.without_row[kept] - self.value) ** 2
+        by_row = (n - 1) / n * float((self.rows[kept] * gaps).sum())
+        if by_unit > 0 and by_row > 0:
+            return by_unit / by_row
+        return float((self.sizes**2).sum() / self.sizes.sum())
+
+    def degrees(self) -> float:
+        """Degrees of freedom: informative units, or Kish's number of them where sizes differ."""
+        kish = float(self.sizes.sum() ** 2 / (self.sizes**2).sum())
+        return max(min(float(self.informative.sum()), kish) - 1, 1.0)
+
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the interval should know."""
+        units = int(self.informative.sum())
+        few = note_few(units)
+        rare = f"errors are in {counted(self.erring, 'unit')} only: the interval may be too narrow"
+        return (*few, rare) if 0 < self.erring < FEWEST else few
+
+    def effect_and_method(self, level: float) -> tuple[float, str, tuple[str, ...]]:
+        """The design effect widened for few units, and how it is told."""
+        effect, units = self.design_effect(), int(self.informative.sum())
+        wide = (student_quantile((1 + level) / 2, self.degrees()) / normal_quantile((1 + level) / 2)) ** 2
+        return effect * wide, f"by unit, {counted(units, 'unit')}, design effect {effect:.3g}", self.notes()
+
+
+def share_interval(case: Clustered, top: float, of: float, level: float) -> Interval | str:
+    """Wilson's interval of a share whose rows come in units."""
+    if (why := case.refusal()) is not None:
+        return why
+    effect, told, notes = case.effect_and_method(level)
+    low, high = of_shares(np.array([top / effect]), np.array([of / effect]), level, "wilson")
+    return Interval(low=float(low[0]), high=float(high[0]), level=level, method=f"wilson {told}", notes=notes)
+
+
+def table_interval(
+    case: Clustered, cells: Floats, values: Callable[[Floats], Floats], *, level: float, draws: int, seed: int
+) -> Interval | str:
+    """Dirichlet draws of four cells divided by the design effect."""
+    if (why := case.refusal()) is not None:
+        return why
+    effect, method_name, notes = case.effect_and_method(level)
+    rng = stream(seed, 23)
+    drawn = rng.standard_gamma(cells / effect + PRIOR, size=(draws, len(cells)))
+    reached = values(drawn / drawn.sum(axis=1, keepdims=True) * cells.sum())
+    reached = reached[np.isfinite(reached)]
+    if len(reached) < draws / 2:
+        return "in most draws the value is undefined"
+    low, high = np.quantile(reached, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(
+        low=min(float(low), case.value), high=max(float(high), case.value), level=level,
+        method=f"dirichlet {method_name}", draws=draws, seed=seed, notes=notes,
+    )  # fmt: skip
+
+
+def jackknife_t(case: Clustered, level: float) -> Interval | str:
+    """Student's t on the scale of the measure, from the values without each unit."""
+    if (why := case.refusal()) is not None:
+        return why
+    scale = scale_of(case.measure)
+    known, units = case.without_unit[np.isfinite(case.without_unit)], int(case.informative.sum())
+    ends = jackknife_ends(scale, case.value, known, case.degrees(), level)
+    if isinstance(ends, str):
+        return ends
+    method = f"jackknife by unit, {counted(units, 'unit')}, {scale.name} scale, Student's t"
+    return Interval(low=ends[0], high=ends[1], level=level, method=method, notes=case.notes())

@@ -13,7 +13,7 @@ from assay.rows.open import open_source
 from assay.rows.score_columns import ScoreColumns, score_columns
 from assay.rows.scored_source import sound
 from assay.rows.source import Roles
-from assay.tally.paired.engine_joint_scores import joint_scores
+from assay.tally.paired.joint_counts import joint_scores
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.scores.rounded_scores import Rounding
 from assay.tally.scores.score_aggregation import count_scores

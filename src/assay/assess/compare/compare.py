@@ -4,23 +4,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.assess.arguments import IntervalSettings, ScoreSettings, TestSettings, with_settings
 from assay.assess.compare.comparison import Comparison, answered
 from assay.assess.compare.comparison_requirements import (
     PAIR,
-    Declared,
     agree_on_classes,
     check_one_score,
     demand_complete,
     demand_one_kind,
     fit_request,
+    in_class_order,
 )
-from assay.assess.compare.different_row_models import compare_apart
-from assay.assess.compare.joined_models import apart
-from assay.assess.compare.model_columns import Given, Paired, by_own_ids, channels, is_table, named, together
+from assay.assess.compare.joined_models import read_joined, read_unpaired
+from assay.assess.compare.model_columns import (
+    Given,
+    Paired,
+    by_own_ids,
+    is_table,
+    named,
+    read_together,
+    split_channels,
+)
 from assay.assess.compare.questions.request import Asked
 from assay.assess.compare.value_comparison import Valued, compare_read
 from assay.assess.environment import environment
@@ -30,13 +37,11 @@ from assay.core.text import listed, nearest, visible
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading
 from assay.rows.label_types import Classes
-from assay.rows.source import no_rows
 from assay.tally.census import Census
-from assay.tally.labels.label_cells import Codes
+from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.paired.per_unit import PerUnit
-from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.cost_matrix import Costs
 from assay.tasks.classification.settings import chosen, demand_choice
 
@@ -102,23 +107,18 @@ def compare(
     demand_choice("unmatched", reading.unmatched)
     asked = Asked.of(level, intervals or IntervalSettings(), tests, costs=Costs.read(costs))
     _check_given(truth=truth, predicted=predicted, score=score)
-    selection = _select_tables(named(tables, data), reading)
-    data = selection.data
-    wanted = chosen(measures)
+    data, readings = _select_tables(named(tables, data), reading)
     given = Given(
         truth=truth, predicted=predicted, score=score, id=id, channel=tests.channel, subject=unit, weight=weight,
-        pairing=tests.pairing, reading=selection.reading, readings=selection.readings, engine=engine, limits=limits,
-        labels=labels, spelled=reading.spelled, exact=scores.exact_scores, truth_data=reading.truth_data,
-        unmatched=reading.unmatched,
-        by_row=tuple(one.title for one in wanted or () if one.takes is Ranked and one.name != "auroc"),
+        pairing=tests.pairing, **readings, engine=engine, limits=limits, exact=scores.exact_scores, labels=labels,
+        positive=positive, measures=chosen(measures),
     )  # fmt: skip
-    declared = Declared(labels=labels, positive=positive, measures=wanted, spelled=reading.spelled)
     if tests.independent:
-        return compare_apart(data, given, asked, declared)
+        return _compared(read_unpaired(data, given), given, asked, apart=True)
     if isinstance(id, Mapping):
         data, given = by_own_ids(data, given)
-    paired = apart(data, given) if isinstance(data, Mapping) and not is_table(data) else together(data, given)
-    return _compared(replace(paired, selected=selection.told()), asked, declared, limits)
+    apart = isinstance(data, Mapping) and not is_table(data)
+    return _compared([(read_joined if apart else read_together)(cast("Any", data), given)], given, asked, apart=False)
 
 
 @with_settings
@@ -160,48 +160,27 @@ def compare_values(
         raise PlanError("role-missing", "no values are given", where="values", fix='give values={"A": ..., "B": ...}')
     alone = len(tables) == 1 and data is None
     table = tables[0] if alone else named(tables, data)
-    selection = _select_tables(table, reading)
+    data, readings = _select_tables(table, reading)
     given = Valued(
-        values=values, data=selection.data, model=model, id=id, subject=unit, pairing=tests.pairing,
-        reading=selection.reading, readings=selection.readings, per=per, independent=tests.independent,
+        values=values, data=data, model=model, id=id, subject=unit, pairing=tests.pairing, **readings, per=per,
+        independent=tests.independent,
         lower_is_better=lower_is_better, folds=folds, test_over_train=test_over_train, engine=engine, limits=limits,
     )  # fmt: skip
     return compare_read(given, asked)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Selected:
-    """The data, how they are read, and how each model's own table is."""
-
-    data: object
-    reading: Reading | None
-    readings: Mapping[str, Reading] = field(default_factory=dict)
-
-    def told(self) -> dict[str, object]:
-        """As in a Record: the table or query of all models, or of each by name."""
-        out: dict[str, object] = {}
-        for word in ("table", "query"):
-            own = {model: text for model, one in self.readings.items() if (text := getattr(one, word)) is not None}
-            if (found := own or getattr(self.reading, word, None)) is not None:
-                out |= {word: found}
-        every = next(iter(self.readings.values()), self.reading)  # the truth is one for all
-        return out | {
-            word: text for word in ("truth_table", "truth_query") if (text := getattr(every, word, None)) is not None
-        }
-
-
-def _select_tables(data: object, reading: Reading) -> _Selected:
+def _select_tables(data: object, reading: Reading) -> tuple[object, dict[str, Any]]:
     """Return the data and how each model's table is read, by the tables and queries that `reading` names.
 
-    >>> selection = _select_tables("results.duckdb", Reading(tables={"old": "preds_1", "new": "preds_2"}))
-    >>> selection.data, selection.readings["new"].table
+    >>> data, how = _select_tables("results.duckdb", Reading(tables={"old": "preds_1", "new": "preds_2"}))
+    >>> data, how["readings"]["new"].table
     ({'old': 'results.duckdb', 'new': 'results.duckdb'}, 'preds_2')
     """
     tables, queries = dict(reading.tables or {}), dict(reading.queries or {})
     plain = replace(reading, tables=None, queries=None)
     names = list(dict.fromkeys((*tables, *queries)))
     if not names:
-        return _Selected(data=data, reading=plain)
+        return data, {"reading": plain}
     places = list(data.values()) if isinstance(data, Mapping) else [data]
     if len(places) == 1 and are_paths(places[0]):
         data = dict.fromkeys(names, places[0])
@@ -219,7 +198,7 @@ def _select_tables(data: object, reading: Reading) -> _Selected:
         name: replace(plain, table=tables.get(name, plain.table), query=queries.get(name, plain.query))
         for name in models
     }
-    return _Selected(data=data, reading=replace(plain, table=None, query=None), readings=readings)
+    return data, {"reading": replace(plain, table=None, query=None), "readings": readings}
 
 
 def _check_given(*, truth: object, predicted: object, score: object) -> None:
@@ -234,78 +213,74 @@ def _check_given(*, truth: object, predicted: object, score: object) -> None:
         raise PlanError("role-missing", "no truth is given", where="truth", fix="give truth=...")
 
 
-def _compared(paired: Paired, asked: Asked, declared: Declared, limits: Limits | None) -> Comparison:
-    """Compare what was read of all models."""
-    cells = paired.label_cells()
-    rows, true = paired.rows_and_truth()
-    if not rows:
-        raise no_rows(paired.where)
-    demand_complete(paired, cells)
-    called = {label for cell in cells for label in cell[1:]}
-    demand_one_kind(true, called, paired)
-    agreed = agree_on_classes(true, called, paired.scores, paired.columns, declared, where=paired.where)
-    settled = agreed.classes
-    paired = replace(paired, scores=agreed.scores, columns=paired.columns if agreed.classwise else None)
-    two = paired.joint is not None or (paired.scores is not None and paired.columns is None)
-    if two and paired.lines is None:
+def _compared(parts: Sequence[Paired], given: Given, asked: Asked, *, apart: bool) -> Comparison:
+    """Compare what was read of all models: together, or of each on rows of its own."""
+    first, where = parts[0], "; ".join(part.where for part in parts)
+    models = tuple(model for part in parts for model in part.models)
+    true, called = _check_labels(parts, where)
+    columns = {model: own for part in parts for model, own in (part.columns or {}).items()}
+    settled, by_score = agree_on_classes(true, called, columns, given, where=where)
+    classwise = bool(by_score) and settled.positive is None
+    two = given.score is not None and not classwise
+    if two and not first.by_unit:
         check_one_score(settled)
-    by_cell = bool(cells) and paired.lines is None
-    asked = fit_request(
-        asked,
-        declared,
-        settled,
-        labels=bool(cells),
-        scores=two,
-        classwise=paired.columns is not None,
-        pair=by_cell and len(paired.models) == PAIR,
-    )
-    tallies = _held(paired, cells, settled)
+    pair = bool(called) and not first.by_unit and len(models) == PAIR
+    asked = fit_request(asked, given, settled, labels=bool(called), scores=two, classwise=classwise, pair=pair)
+    each = [_count(part, settled, by_score, classwise=classwise) for part in parts]
+    tallies = {"apart": Apart.of(models, settled.labels, each)} if apart else each[0]
+    rows = sum(part.rows_and_truth()[0] for part in parts)
     return Comparison(
         answers=tuple(answered(tallies, asked, settled.positive, {})),
         asked=asked,
-        models=paired.models,
+        models=models,
         labels=settled.labels,
         positive=settled.positive,
         census=Census(read=rows, scored=rows),
         **tallies,
-        notes=(*settled.notes, *paired.notes),
-        data={"from": paired.named, "pairing": paired.how, "files": dict(paired.files or {}), **paired.selected},
-        proof=paired.proof,
-        found_in=environment(limits),
-    )
+        notes=(*settled.notes, *(note for part in parts for note in part.notes)),
+        data={
+            "from": "; ".join(dict.fromkeys(part.named for part in parts)), "pairing": first.how,
+            "files": dict(first.files), **given.selected(),
+        },
+        proof=first.proof,
+        found_in=environment(given.limits),
+    )  # fmt: skip
 
 
-def _held(paired: Paired, cells: Mapping[tuple[Label | None, ...], int], settled: Classes) -> dict[str, Any]:
+def _check_labels(parts: Sequence[Paired], where: str) -> tuple[set[Label | None], set[Label | None]]:
+    """Check that every row has its labels, all of one type, and return those of the truth and of the models."""
+    for part in parts:
+        demand_complete(part)
+    true = {label for part in parts for label in part.rows_and_truth()[1]}
+    called = {label for part in parts for cell in part.label_cells() for label in cell[1:]}
+    demand_one_kind(true, called, where)
+    return true, called
+
+
+def _count(
+    paired: Paired, settled: Classes, by_score: Mapping[str, tuple[Label, ...]], *, classwise: bool
+) -> dict[str, Any]:
     """The tallies: joint cells and scores apart, or every row where rows are of subjects or have weights."""
-    tallies: dict[str, Any] = {}
-    if paired.lines is not None:
+    given, models, labels = paired.lines, paired.models, settled.labels
+    scores = in_class_order(paired.scores, by_score, settled) if by_score else paired.scores
+    if given is not None and paired.by_unit:
         if paired.channel:
             told = "leave out channel, or the subject"
             raise PlanError("comparison-needs", "channels are compared on rows of their own", fix=told)
-        given = paired.lines
-        tallies["rows"] = PerUnit.of(
-            truth=given.truth,
-            labels=settled.labels,
-            models=paired.models,
-            calls=given.calls if paired.cells is not None else None,
-            scores=paired.scores,
-            subject=given.subject,
-            weight=given.weight,
-            times=given.times,
-        )
-        return tallies
-    if cells:
-        tallies["paired"] = PairedLabels.from_cells(
-            cast("dict[tuple[Label, ...], int]", cells), models=paired.models, labels=settled.labels
-        )
-    if cells and paired.channel:
-        tallies["channels"] = channels(paired, settled.labels)
-    if paired.columns is not None:
-        tallies["rows"] = PerUnit.of(
-            truth=paired.truth or (), labels=settled.labels, models=paired.models, scores=paired.scores
-        )
-    elif paired.joint is not None:
+        rows = PerUnit.of(
+            truth=given.truth, labels=labels, models=models, calls=None if paired.cells is None else given.calls,
+            scores=scores or None, subject=given.subject, weight=given.weight, times=given.times,
+        )  # fmt: skip
+        return {"rows": rows}
+    tallies: dict[str, Any] = {}
+    if paired.cells:
+        cells = cast("dict[tuple[Label, ...], int]", paired.label_cells())
+        tallies["paired"] = PairedLabels.from_cells(cells, models=models, labels=labels)
+        tallies |= {"channels": split_channels(paired, labels)} if paired.channel else {}
+    if paired.joint is not None:
         tallies["scores"] = paired.joint.for_positive(settled.positive)
-    elif paired.scores is not None:
-        tallies["scores"] = PairedScores.of(cast("Codes", paired.truth).are(settled.positive), paired.scores)
+    elif given is not None and classwise:
+        tallies["rows"] = PerUnit.of(truth=given.truth, labels=labels, models=models, scores=scores)
+    elif given is not None:
+        tallies["scores"] = PairedScores.of(given.truth.are(settled.positive), scores)
     return tallies

@@ -3,26 +3,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, cast
 
 from assay.assess.compare.comparison_result import ComparisonResult, Place, read_whole
-from assay.assess.compare.model_columns import Given, channels, together
-from assay.assess.compare.questions.different_row_questions import of_apart
-from assay.assess.compare.questions.label_questions import (
-    MEAN_RANK,
-    flat,
-    of_channels,
-    of_groups,
-    of_labels,
-    of_scores,
-    of_values,
-    value_of_each,
-)
+from assay.assess.compare.model_columns import Given, read_together, split_channels
 from assay.assess.compare.questions.request import Answer, Asked
-from assay.assess.compare.questions.unit_questions import of_rows, unit_values
+from assay.assess.compare.questions.row_questions import (
+    of_apart,
+    of_channels,
+    of_labels,
+    of_rows,
+    of_scores,
+)
+from assay.assess.compare.questions.value_questions import MEAN_RANK, of_groups, of_values, value_of_each
 from assay.assess.environment import environment
 from assay.assess.record.record import Record
 from assay.core.errors import PlanError
@@ -35,8 +32,9 @@ from assay.inference.findings import Finding
 from assay.inference.intervals.interval_choice import Wanted
 from assay.inference.tests.delong import area_effect, areas
 from assay.inference.tests_catalogue import every_test
+from assay.inference.units.class_score_units import class_value, judge_units, reads_values
 from assay.inference.units.cost_difference import priced_units
-from assay.inference.units.unit_measures import reads_values
+from assay.rows.files.formats import Reading
 from assay.tally.census import Census
 from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.different_rows import Apart
@@ -94,7 +92,7 @@ class Comparison(ComparisonResult):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Every finding, in the order the questions were asked."""
-        return flat(self.answers)
+        return tuple(finding for answer in self.answers for finding in answer.findings)
 
     def _words(self, finding: Finding) -> tuple[str, ...]:
         family = next((t.family for t in every_test() if t.name == finding.test), "")
@@ -112,8 +110,7 @@ class Comparison(ComparisonResult):
     def estimates(self) -> dict[str, list[Estimate]]:
         """The values of each model with their intervals."""
         out: dict[str, list[Estimate]] = {}
-        for model, confusion in self._confusions().items():
-            view = View(Classified(confusion=confusion, positive=self.positive), self._settings)
+        for model, view in self._views.items():
             out[model] = [view[name] for name in (*SHOWN[view.task], *(["mean_cost"] if self.asked.costs else []))]
         for model, area in self._areas().items():
             out.setdefault(model, []).append(area)
@@ -135,10 +132,12 @@ class Comparison(ComparisonResult):
         drawn = [model_curve(part, model) for part in every if part.m and part.n for model in part.models]
         return {"curves": drawn} if drawn else {}
 
-    @property
-    def _settings(self) -> Settings:
-        asked = self.asked
-        return Settings(wanted=Wanted(level=asked.level, seed=asked.seed), costs=asked.costs)
+    @cached_property
+    def _views(self) -> dict[str, View]:
+        """The estimates of each model, where there are labels."""
+        settings = Settings(wanted=Wanted(level=self.asked.level, seed=self.asked.seed), costs=self.asked.costs)
+        every = {m: Classified(confusion=own, positive=self.positive) for m, own in self._confusions().items()}
+        return {model: View(tally, settings) for model, tally in every.items()}
 
     def _confusions(self) -> dict[str, Confusion]:
         """The confusion tally of each model, where there are labels."""
@@ -162,25 +161,20 @@ class Comparison(ComparisonResult):
         if self.asked.costs is not None:
             return "mean_cost", self._costs(self.asked.costs), False
         if self.rows is not None:
-            return unit_values(self.rows, self.positive)
+            return _unit_values(self.rows, self.positive)
         if self.scores is not None and min(self.scores.m, self.scores.n) > 1:
             found = areas(self.scores)
             return "auroc", dict(zip(found.models, found.area.tolist(), strict=True)), True
         if self.apart is not None and (self.apart.scores or self.apart.rows):
             return self._areas_apart(self.apart)
-        return self._of_labels(self._confusions())
+        return self._of_labels()
 
-    def _of_labels(self, confusions: Mapping[str, Confusion]) -> tuple[str, dict[str, float], bool]:
-        if not confusions:
+    def _of_labels(self) -> tuple[str, dict[str, float], bool]:
+        if not self._views:
             return "auroc", dict.fromkeys(self.models, 0.5), True
-        sizes = [
-            sum(per) for per in zip(*(one.multiclass().actual.tolist() for one in confusions.values()), strict=True)
-        ]
-        unbalanced = min(sizes) == 0 or max(sizes) / min(sizes) > BALANCED
-        name = "balanced_accuracy" if unbalanced and min(sizes) else "accuracy"
-        positive, settings = self.positive, self._settings
-        views = {m: View(Classified(confusion=one, positive=positive), settings) for m, one in confusions.items()}
-        return name, {m: float(view[name].value or 0.0) for m, view in views.items()}, True
+        by_class = zip(*(one.multiclass().actual.tolist() for one in self._confusions().values()), strict=True)
+        name = _label_measure([sum(sizes) for sizes in by_class])
+        return name, {model: float(view[name].value or 0.0) for model, view in self._views.items()}, True
 
     def _costs(self, costs: Costs) -> dict[str, float]:
         """The mean cost of each model."""
@@ -191,7 +185,7 @@ class Comparison(ComparisonResult):
 
     def _areas_apart(self, tally: Apart) -> tuple[str, dict[str, float], bool]:
         if tally.rows is not None:
-            every = [unit_values(one, self.positive)[1] for one in tally.rows]
+            every = [_unit_values(one, self.positive)[1] for one in tally.rows]
             return "auroc_macro", {model: value for one in every for model, value in one.items()}, True
         parts = zip(self.models, tally.scores or (), strict=True)
         return "auroc", {m: float(areas(one).area[0]) if min(one.m, one.n) > 1 else 0.5 for m, one in parts}, True
@@ -306,6 +300,22 @@ def _home(test: str | None) -> type | None:
     return PerUnit if takes == {PerUnit} else None
 
 
+def _unit_values(t: PerUnit, positive: Label | None) -> tuple[str, dict[str, float], bool]:
+    """The measure models are ranked by, the value of each, and that high is good."""
+    if t.classwise:
+        name, values = t.area, {model: class_value(t, t.area, model) for model in t.models}
+    else:
+        name = t.area if t.calls is None else _label_measure(t.class_weights().tolist())
+        values = {model: judge_units(t.only(model, model), name, positive).values()[0] for model in t.models}
+    return name, {model: 0.0 if math.isnan(value) else value for model, value in values.items()}, True
+
+
+def _label_measure(sizes: Sequence[float]) -> str:
+    """What models are ranked by on classes of some sizes, all of which must have rows for their mean."""
+    unbalanced = min(sizes) > 0 and max(sizes) > BALANCED * min(sizes)
+    return "balanced_accuracy" if unbalanced else "accuracy"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByChannel:
     """The tallies of every level, and the answer that they give."""
@@ -339,8 +349,10 @@ def by_channel(comparison: Comparison, given: Mapping[str, Any], channel: str) -
         channel=channel,
         truth=given.get("truth"),
         predicted=given.get("predicted"),
-        reading=given.get("reading"),
+        reading=given.get("reading") or Reading(),
         engine=given.get("engine"),
         limits=given.get("limits"),
     )
-    return ByChannel(levels=channels(together(given["data"], columns), comparison.labels), asked=comparison.asked)
+    return ByChannel(
+        levels=split_channels(read_together(given["data"], columns), comparison.labels), asked=comparison.asked
+    )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.compare.questions.request import Asked
@@ -15,14 +15,14 @@ from assay.inference.units.class_score_units import OF_CLASSES
 from assay.measures.declare import Measure
 from assay.rows.label_types import Classes, classes, kind_of
 from assay.rows.score_columns import ScoreColumns, labels_by_score
-from assay.rows.source import Source
+from assay.rows.source import Source, no_rows
 from assay.tally.labels.row_costs import Priced
 from assay.tally.paired.joint_counts import Cell, is_held, rows_of
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.settings import chosen
 
 if TYPE_CHECKING:
-    from assay.assess.compare.model_columns import Paired
+    from assay.assess.compare.model_columns import Given, Paired
 
 PAIR: Final = 2
 BINARY_MEASURES: Final = ("precision", "f1", "matthews_corrcoef")
@@ -59,17 +59,16 @@ def demand_values(
                 raise PlanError("comparison-needs", f"{measure.title} {reads}", fix=fix)
 
 
-def unpriced(measures: Sequence[Measure] | None) -> tuple[Measure, ...] | None:
-    """The measures without those of costs, which are asked for by stating costs."""
-    return None if measures is None else tuple(one for one in measures if one.takes is not Priced)
-
-
-def demand_complete(paired: Paired, cells: Mapping[Cell, int]) -> None:
+def demand_complete(paired: Paired) -> None:
     """Every model must have answered every row; who left rows out is told by name."""
-    names = ("truth", *paired.models)
-    lost = {name: sum(n for cell, n in cells.items() if cell[i] is None) for i, name in enumerate(names) if cells}
-    if paired.truth is not None and not cells:
-        lost = {"truth": paired.truth.count(None)}
+    if not paired.rows_and_truth()[0]:
+        raise no_rows(paired.where)
+    cells = paired.label_cells()
+    lost = {
+        name: sum(n for cell, n in cells.items() if cell[i] is None) for i, name in enumerate(("truth", *paired.models))
+    }
+    if paired.lines is not None and not cells:
+        lost = {"truth": paired.lines.truth.count(None)}
     if paired.joint is not None and not cells:
         lost = {"truth": paired.joint.truth.get(None, 0)}
     lost = {name: n for name, n in lost.items() if n}
@@ -83,10 +82,10 @@ def demand_complete(paired: Paired, cells: Mapping[Cell, int]) -> None:
         )
 
 
-def demand_one_kind(true: set[Label | None], called: set[Label | None], paired: Paired) -> None:
+def demand_one_kind(true: set[Label | None], called: set[Label | None], where: str) -> None:
     """Truth and all predictions hold labels of one type."""
     kinds = {
-        kind_of(cast("set[Label]", some), where=paired.where, locate=lambda *_: "", role=role)
+        kind_of(cast("set[Label]", some), where=where, locate=lambda *_: "", role=role)
         for role, some in (("truth", true), ("predicted", called))
         if some
     }
@@ -96,66 +95,44 @@ def demand_one_kind(true: set[Label | None], called: set[Label | None], paired: 
         raise RowsError(
             "label-types-differ",
             "truth and predictions hold labels of different types",
-            where=paired.where,
+            where=where,
             found=shown,
             fix='make all of them one type, for instance text; 1 and "1" are different labels',
         )
 
 
-def demand_holdable(source: Source, most: int, why: str, cells: Mapping[Cell, int] | None = None) -> None:
+def demand_holdable(source: Source, given: Given, what: str, cells: Mapping[Cell, int] | None) -> None:
     """Demand that no more rows are to be held one by one than were allowed; those in memory are held already."""
-    if is_held(source):
+    if given.held or is_held(source):
         return
     rows = sum(cells.values()) if cells is not None else rows_of(source)
-    if rows > most:
+    if rows > given.exact:
         raise PlanError(
             "comparison-needs",
-            f"{why}, and {rows:,} of them would have to be held in memory",
+            f"{what} are compared one by one here, and {rows:,} of them would have to be held in memory",
             where=source.where,
-            known=f"{most:,} rows are held unless more are allowed",
+            known=f"{given.exact:,} rows are held unless more are allowed",
             fix="allow as many, about 100 bytes a row: exact_scores=NUMBER (--exact-scores NUMBER)",
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
-    """The classes as they were declared, and the measures that were asked for."""
-
-    labels: Sequence[Label] | None
-    positive: Label | None
-    measures: tuple[Measure, ...] | None
-    spelled: bool
-    """Whether labels are text that is matched to the type of the data."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreed:
-    """The classes of a comparison, and the scores of each model in their order."""
-
-    classes: Classes
-    scores: dict[str, Any] | None
-    """One column a model where there are two classes, and one for each class where there are more."""
-    classwise: bool
 
 
 def agree_on_classes(
     truth: set[Label | None],
     called: set[Label | None],
-    scores: dict[str, Any] | None,
-    columns: Mapping[str, ScoreColumns] | None,
-    declared: Declared,
+    columns: Mapping[str, ScoreColumns],
+    given: Given,
     *,
     where: str,
-) -> Agreed:
-    """Settle the classes of all models from what is declared and from what the rows hold."""
-    labels, positive = declared.labels, declared.positive
-    if declared.spelled:
+) -> tuple[Classes, dict[str, tuple[Label, ...]]]:
+    """Settle the classes of all models from what is declared and what the rows hold, and those of score columns."""
+    labels, positive = given.labels, given.positive
+    if given.reading.spelled:
         own = speller({label for label in (*truth, *called) if label is not None})
         labels = None if labels is None else [own(label) for label in labels]
         positive = None if positive is None else own(positive)
         columns = {
             model: one if one.labels is None else replace(one, labels=tuple(own(label) for label in one.labels))
-            for model, one in (columns or {}).items()
+            for model, one in columns.items()
         }
     by_score = _scored_classes(columns, cast("set[Label]", truth | called), labels)
     settled = classes(
@@ -167,25 +144,25 @@ def agree_on_classes(
         where=where,
         locate=lambda *_: "",
     )
-    if not by_score or scores is None:
-        return Agreed(classes=settled, scores=scores, classwise=False)
-    return Agreed(classes=settled, scores=_in_order(scores, by_score, settled), classwise=settled.positive is None)
+    return settled, by_score
 
 
-def _in_order(matrices: Mapping[str, Any], scored: Mapping[str, tuple[Label, ...]], settled: Classes) -> dict[str, Any]:
+def in_class_order(
+    matrices: Mapping[str, Any], scored: Mapping[str, tuple[Label, ...]], settled: Classes
+) -> dict[str, Any]:
     """The score columns of every model in the order of the classes; of two classes the one of the positive class."""
     if settled.positive is not None:
-        return {model: matrices[model][:, own.index(settled.positive)] for model, own in scored.items()}
-    return {model: matrices[model][:, [own.index(c) for c in settled.labels]] for model, own in scored.items()}
+        return {model: matrix[:, scored[model].index(settled.positive)] for model, matrix in matrices.items()}
+    return {model: matrix[:, [scored[model].index(c) for c in settled.labels]] for model, matrix in matrices.items()}
 
 
 def fit_request(
-    asked: Asked, declared: Declared, settled: Classes, *, labels: bool, scores: bool, classwise: bool, pair: bool
+    asked: Asked, given: Given, settled: Classes, *, labels: bool, scores: bool, classwise: bool, pair: bool
 ) -> Asked:
     """Add costs and measures to a request, once the classes are known; `pair` adds the usual measures."""
-    costs = None if asked.costs is None else asked.costs.fitted(settled.labels, spelled=declared.spelled)
-    demand_values(declared.measures, labels=labels, scores=scores, classwise=classwise, costs=costs is not None)
-    measures = unpriced(declared.measures)
+    costs = None if asked.costs is None else asked.costs.fitted(settled.labels, spelled=given.reading.spelled)
+    demand_values(given.measures, labels=labels, scores=scores, classwise=classwise, costs=costs is not None)
+    measures = given.measures and tuple(one for one in given.measures if one.takes is not Priced)  # asked for by costs
     if measures is None and pair:
         measures = chosen(BINARY_MEASURES if settled.positive is not None else CLASS_MEASURES)
     return replace(asked, costs=costs, measures=measures or ())
@@ -203,10 +180,10 @@ def check_one_score(settled: Classes) -> None:
 
 
 def _scored_classes(
-    columns: Mapping[str, ScoreColumns] | None, seen: set[Label], declared: Sequence[Label] | None
+    columns: Mapping[str, ScoreColumns], seen: set[Label], declared: Sequence[Label] | None
 ) -> dict[str, tuple[Label, ...]]:
     """The class of each score column, by model; all models must score the same classes."""
-    classes_by_model = {model: labels_by_score(one, seen, declared) for model, one in (columns or {}).items()}
+    classes_by_model = {model: labels_by_score(one, seen, declared) for model, one in columns.items()}
     if len({frozenset(own) for own in classes_by_model.values()}) > 1:
         raise PlanError(
             "score-columns",

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from assay.assess.compare.comparison import Comparison
-from assay.assess.compare.questions.label_questions import of_values
 from assay.assess.compare.questions.request import Answer, Asked
+from assay.assess.compare.questions.value_questions import of_values
 from assay.conduct.fold_cache import Outcome
 from assay.conduct.fold_tallies import FoldTally
 from assay.conduct.schemes import Scheme

@@ -1,20 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models in tables of their own, joined by id or by position, and the proof that they saw the same rows."""
+"""Models in tables of their own: joined by id or by position with a proof of the same rows, or on different rows."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final, cast
 
 from assay.assess.compare.comparison_requirements import demand_two
-from assay.assess.compare.model_columns import Columns, Given, Paired, left_out, own_column, read_rows, score_classes
+from assay.assess.compare.model_columns import (
+    Given,
+    Paired,
+    columns_by_model,
+    is_table,
+    left_out,
+    own_column,
+    read_rows,
+    score_classes,
+)
 from assay.assess.provenance import origin, origin_of, origins
 from assay.core.errors import PlanError, RowsError
 from assay.rows.engines.narwhals_frames import demand_embedded
 from assay.rows.files.file_list import are_paths
-from assay.rows.files.formats import Reading
 from assay.rows.joins.matched_models import match_in_duckdb
 from assay.rows.joins.mismatch_errors import SUBJECT, ids_told
 from assay.rows.joins.models import FIT, KEY, MatchedModels, Model, columns_of
@@ -28,9 +37,10 @@ from assay.tally.paired.joint_counts import joint
 
 BY_ID: Final = "by id"
 BY_POSITION: Final = "by position: same number of rows and the same truth in every row"
+UNPAIRED: Final = "none: stated to be different rows"
 
 
-def apart(data: Mapping[str, object], given: Given) -> Paired:
+def read_joined(data: Mapping[str, object], given: Given) -> Paired:
     """One table a model: rows are matched by id, or by position where that was said and the truths agree."""
     names = tuple(map(str, data))
     demand_two(names)
@@ -41,34 +51,26 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
             "the models come in tables of their own, and nobody said which column tells their rows apart",
             fix="state id=COLUMN (--id), or pairing='position' (--by-position) if the rows stand in the same order",
         )
-    if not keyed and given.truth_data is not None:
+    if not keyed and given.reading.truth_data is not None:
         raise PlanError(
             "role-clash",
             "the truth is in a table of its own, and rows are paired by position",
             where="truth_data",
             fix="state id=COLUMN (--id): truth and predictions are never matched by their order",
         )
-    scored_by = {} if given.score is None else {name: own_column(given.score, name) for name in names}
-    by_class = score_classes(scored_by)
+    scores = {} if given.score is None else {name: own_column(given.score, name) for name in names}
+    by_class = score_classes(scores)
+    columns = by_class or {name: ScoreColumns(columns=(column,)) for name, column in scores.items()}
     models = {
-        name: _model(given, name, table, scored_by, by_class, keyed=keyed)
+        name: _model(given, name, table, columns.get(name), keyed=keyed)
         for name, table in zip(names, data.values(), strict=True)
     }
-    with ids_told(plainly=given.reading is not None and given.reading.show_ids):
-        return _matched(models, given, by_class, keyed=keyed)
+    with ids_told(plainly=given.reading.show_ids):
+        return replace(_matched(models, given, keyed=keyed), columns=by_class)
 
 
-def _model(
-    given: Given,
-    model: str,
-    table: object,
-    scored_by: Mapping[str, object],
-    by_class: Mapping[str, ScoreColumns] | None,
-    *,
-    keyed: bool,
-) -> Model:
+def _model(given: Given, model: str, table: object, score: ScoreColumns | None, *, keyed: bool) -> Model:
     """The rows of one model: its columns by role in its own table, and where the truth is if not there."""
-    columns = ScoreColumns(columns=(scored_by[model],)) if scored_by else None
     truth = given.truth_of(model)
     alone = given.truth if truth is None else None  # without labels, a column that is there in their place
     called = alone if given.predicted is None else own_column(given.predicted, model)
@@ -78,10 +80,9 @@ def _model(
         predicted=None if cut is not None else called,
         group=({KEY: given.id} if keyed else {}) | ({} if given.subject is None else {SUBJECT: given.subject}),
         weight=given.weight,
-        score=columns if by_class is None else by_class[model],
+        score=score,
     )
-    reading = given.reading_of(model) or Reading()
-    return Model(data=table, roles=roles, reading=reading, truth=truth, cut=cut)
+    return Model(data=table, roles=roles, reading=given.reading_of(model), truth=truth, cut=cut)
 
 
 def _join(models: Mapping[str, Model], given: Given, *, kept: bool) -> MatchedModels:
@@ -94,46 +95,42 @@ def _join(models: Mapping[str, Model], given: Given, *, kept: bool) -> MatchedMo
         from assay.rows.joins.matched_models import are_on_spark, match_on_spark
 
         if cluster is not None or are_on_spark(models):
-            return match_on_spark(models, engine=cluster, limits=given.limits, kept=kept, unmatched=given.unmatched)
+            return match_on_spark(
+                models, engine=cluster, limits=given.limits, kept=kept, unmatched=given.reading.unmatched
+            )
     demand_embedded(given.engine)
-    return match_in_duckdb(models, given.limits or Limits(), kept=kept, unmatched=given.unmatched)
+    return match_in_duckdb(models, given.limits or Limits(), kept=kept, unmatched=given.reading.unmatched)
 
 
-def _columns(
-    models: Mapping[str, Model], given: Given, by_class: Mapping[str, ScoreColumns] | None, *, only_counted: bool
-) -> Columns:
-    """Where the columns of every model stand in the joined table."""
-    own = {name: columns_of(place, one.roles) for place, (name, one) in enumerate(models.items())}
-    scored = {name: one.score for name, one in own.items() if one.score is not None}
-    return Columns(
+def _name_columns(given: Given, models: Mapping[str, Model], *, only_counted: bool) -> Given:
+    """The same request by the names that columns have in the joined table."""
+    own = {name: columns_of(place, model.roles) for place, (name, model) in enumerate(models.items())}
+    scores = {name: roles.score for name, roles in own.items() if roles.score is not None}
+    single = all(len(columns.columns) == 1 for columns in scores.values())
+    return replace(
+        given,
         truth="truth",
-        models=tuple(models),
-        called={} if given.predicted is None else {name: one.predicted for name, one in own.items()},
-        scored={name: one.columns[0] for name, one in scored.items()},
-        by_class=scored if by_class is not None else None,
+        predicted={} if given.predicted is None else {name: roles.predicted for name, roles in own.items()},
+        score={name: columns.columns[0] for name, columns in scores.items()} if single else scores,
         channel=FIT if only_counted else None,
         subject=None if given.subject is None else SUBJECT,
         weight=None if given.weight is None else "weight",
-        exact=given.exact,
-        by_row=given.by_row,
-        held=not any(are_paths(one.data) or is_spark(one.data) for one in models.values()),
+        held=not any(are_paths(model.data) or is_spark(model.data) for model in models.values()),
     )
 
 
-def _matched(
-    models: Mapping[str, Model], given: Given, by_class: Mapping[str, ScoreColumns] | None, *, keyed: bool
-) -> Paired:
+def _matched(models: Mapping[str, Model], given: Given, *, keyed: bool) -> Paired:
     """Joint cells of the matched rows, and what is compared row by row."""
     only_counted = given.score is given.subject is given.weight is None
     matched_models = _join(models, given, kept=not only_counted)
-    columns = _columns(models, given, by_class, only_counted=only_counted)
+    joined = _name_columns(given, models, only_counted=only_counted)
     try:
         for one in matched_models.tables:
-            demand_whole(one.source, given.labels, spelled=given.spelled)
+            demand_whole(one.source, given.labels, spelled=given.reading.spelled)
         if not only_counted:
             matched_models.check_rows()
         try:
-            paired = read_rows(columns, lambda wanted: nullcontext(matched_models.source(wanted)))
+            paired = read_rows(joined, lambda wanted: nullcontext(matched_models.source(wanted)))
         except RowsError:
             _told_by_table(matched_models)
             raise
@@ -141,8 +138,7 @@ def _matched(
         if only_counted:
             matched_models.check_rows([(int(cell[-1] or 0), n) for cell, n in (cells or {}).items()])
             cells = {cell[:-1]: n for cell, n in (cells or {}).items()}
-        paired = replace(paired, cells=cells, columns=by_class, channel=False)
-        return _told(matched_models, models, paired, keyed=keyed)
+        return _told(matched_models, models, replace(paired, cells=cells, channel=False), keyed=keyed)
     finally:
         matched_models.close()
 
@@ -176,3 +172,43 @@ def _told_by_table(found: MatchedModels) -> None:
     """A fault of labels is told of the table it stands in, if it stands in one."""
     for one in found.tables:
         joint(replace(one.source, group={}, score=()))
+
+
+def read_unpaired(data: object, given: Given) -> list[Paired]:
+    """What each model answered on rows of its own; nothing may be said of rows that are alike."""
+    alike = {"id": given.id, "unit": given.subject, "weight": given.weight, "channel": given.channel}
+    names = [name for name, column in {**alike, "pairing": given.pairing}.items() if column is not None]
+    if names:
+        raise PlanError(
+            "role-clash",
+            f"the rows of the models differ, and {names[0]} speaks of rows that are alike",
+            where=names[0],
+            fix="leave it out, or leave out independent=True (--independent)",
+        )
+    roles = [role for role in ("truth", "predicted", "score") if getattr(given, role) is not None]
+    if isinstance(data, Mapping) and not is_table(data):
+        tables = {str(name): table for name, table in data.items()}
+        columns = {name: {role: own_column(getattr(given, role), name) for role in roles} for name in tables}
+    elif data is None and isinstance(given.truth, Mapping):
+        columns = columns_by_model(given, roles)
+        tables = dict.fromkeys(columns)
+    else:
+        raise PlanError(
+            "comparison-needs",
+            "models on different rows have a truth each, and one is given",
+            where="truth",
+            fix='give one table a model, or truth={"A": ..., "B": ...} beside predicted={...} or score={...}',
+        )
+    demand_two(tuple(columns))
+    score_classes({name: own["score"] for name, own in columns.items() if own.get("score") is not None})
+    parts = [_read_alone(name, tables[name], replace(given, **cast("Any", own))) for name, own in columns.items()]
+    named, files = origins(list(tables.values()), [(part.named, part.files) for part in parts])
+    return [replace(part, named=name, files=files, how=UNPAIRED) for part, name in zip(parts, named, strict=True)]
+
+
+def _read_alone(model: str, table: object, own: Given) -> Paired:
+    """The rows of one model: cells where they were called, scores beside their truth."""
+    columns = {role: {model: column} for role in ("predicted", "score") if (column := getattr(own, role)) is not None}
+    return read_rows(
+        replace(own, exact=sys.maxsize, **cast("Any", columns)), lambda roles: closing(own.opened(table, roles, model))
+    )

@@ -18,22 +18,22 @@ from assay.assess.provenance import origin
 from assay.core.errors import PlanError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed
+from assay.measures.declare import Measure
 from assay.rows.files.formats import Reading
-from assay.rows.joins.mismatch_errors import SUBJECT, Join, Unmatched
+from assay.rows.joins.mismatch_errors import SUBJECT, Join
 from assay.rows.joins.threshold_labels import opened_cut
 from assay.rows.limits import EXACT, Limits
 from assay.rows.open import demand_whole, open_source
 from assay.rows.score_columns import ScoreColumns, score_columns
 from assay.rows.source import Roles, Source
-from assay.tally.labels.label_cells import Codes
-from assay.tally.paired.engine_joint_scores import JointScores, count_joint_scores
 from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_counts import Cell, Lines, joint, lines, scored
+from assay.tally.paired.joint_counts import Cell, JointScores, Lines, count_joint_scores, joint, lines, scored
+from assay.tally.scores.ranked_table import Ranked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """The columns by role, as the user gave them."""
+    """The columns by role as the user gave them, how their tables are read, and what is declared of the classes."""
 
     truth: object
     predicted: object = None
@@ -43,76 +43,105 @@ class Given:
     subject: object = None
     weight: object = None
     pairing: str | None = None
-    reading: Reading | None = None
+    reading: Reading = field(default_factory=Reading)
     readings: Mapping[str, Reading] = field(default_factory=dict)
     """How the table of a model is read, where that was said by model."""
     engine: str | None = None
     limits: Limits | None = None
     exact: int = EXACT
     """Distinct scores of a table, and rows of subjects or with weights that have scores, up to which they are held."""
-    by_row: tuple[str, ...] = ()
-    """Measures asked for that read scores row by row."""
     labels: Sequence[Label] | None = None
-    spelled: bool = False
-    truth_data: object = None
-    """The table that holds the truth, where that is not the one of the predictions; or one a model."""
-    unmatched: Unmatched = "error"
+    positive: Label | None = None
+    measures: tuple[Measure, ...] | None = None
+    held: bool = False
+    """Whether the rows are in memory already, where an engine reads them."""
+
+    @property
+    def by_unit(self) -> bool:
+        """Whether rows are of subjects or have weights."""
+        return self.subject is not None or self.weight is not None
+
+    @property
+    def by_row(self) -> tuple[str, ...]:
+        """The measures asked for that read scores of two classes row by row."""
+        return tuple(
+            measure.title for measure in self.measures or () if measure.takes is Ranked and measure.name != "auroc"
+        )
 
     def opened(self, data: object, roles: Roles, model: str | None = None) -> Source:
         """The rows of a table, of one model or of all, after a look at how stated labels are stored."""
         reading = self.reading if model is None else self.reading_of(model)
-        truth = self.truth_data if model is None else self.truth_of(model)
+        truth = self.reading.truth_data if model is None else self.truth_of(model)
 
         def open_(wanted: Roles) -> Source:
-            own = wanted if truth is None and model is not None else replace(wanted, id=self.id)
-            stated = replace(reading or Reading(), unmatched=self.unmatched)
-            return open_source(data, own, stated, engine=self.engine, limits=self.limits, truth_data=truth)
+            own = replace(wanted, id=self.id)
+            return open_source(data, own, reading, engine=self.engine, limits=self.limits, truth_data=truth)
 
         source = opened_cut(open_, roles)
         try:
-            demand_whole(source, self.labels, spelled=self.spelled)
+            demand_whole(source, self.labels, spelled=self.reading.spelled)
         except BaseException:
             source.close()
             raise
         return source
 
-    def reading_of(self, model: str) -> Reading | None:
+    def reading_of(self, model: str) -> Reading:
         """How the table of a model is read."""
         own = self.readings.get(model, self.reading)
-        if own is None or self.truth_of(model) is not None:
-            return own
-        return replace(own, truth_table=None, truth_query=None)
+        return own if self.truth_of(model) is not None else replace(own, truth_table=None, truth_query=None)
 
     def truth_of(self, model: str) -> object:
         """The table that holds the truth of a model's rows, if that is another one."""
-        return self.truth_data.get(model) if isinstance(self.truth_data, Mapping) else self.truth_data
+        truth = self.reading.truth_data
+        return truth.get(model) if isinstance(truth, Mapping) else truth
+
+    def selected(self) -> dict[str, object]:
+        """The tables and queries of databases as in a Record: of all models, or of each by name."""
+        out: dict[str, object] = {}
+        for word in ("table", "query"):
+            own = {model: text for model, one in self.readings.items() if (text := getattr(one, word)) is not None}
+            if (found := own or getattr(self.reading, word)) is not None:
+                out |= {word: found}
+        return out | {
+            word: text for word in ("truth_table", "truth_query") if (text := getattr(self.reading, word)) is not None
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paired:
-    """What was read: joint cells, scores beside their truth, and the proof that all models saw the same rows."""
+    """What was read: joint cells, rows with their scores, and the proof that all models saw the same rows."""
 
     models: tuple[str, ...]
     cells: dict[Cell, int] | None
-    truth: Codes | None
-    scores: dict[str, Any] | None
+    lines: Lines | None
+    """Row by row, where rows have scores, are of subjects or have weights."""
+    joint: JointScores | None
+    """Joint counts of rounded scores, where there are more than are held row by row."""
+    columns: Mapping[str, ScoreColumns] | None
+    """Which score column is of which class, as far as was said, where every class has one; by model."""
     where: str
     named: str
     """What a Record calls the rows."""
-    proof: str | None
-    how: str
+    files: Mapping[str, str]
     channel: bool = False
-    files: Mapping[str, str] | None = None
-    lines: Lines | None = None
-    """Row by row, where rows are of subjects or have weights."""
-    selected: Mapping[str, object] = field(default_factory=dict)
-    """The tables or queries of databases that were asked for."""
-    joint: JointScores | None = None
-    """Joint counts of rounded scores, where there are more than are held row by row."""
-    columns: Mapping[str, ScoreColumns] | None = None
-    """Which score column is of which class, as far as was said, where every class has one; by model."""
     notes: tuple[str, ...] = ()
     """What is to be said of the rows."""
+    proof: str | None = None
+    how: str = "one table: every row holds the answers of all models"
+
+    @property
+    def by_unit(self) -> bool:
+        """Whether rows are of subjects or have weights."""
+        return self.lines is not None and (self.lines.subject is not None or self.lines.weight is not None)
+
+    @property
+    def scores(self) -> dict[str, Any]:
+        """One column a model, or as many for each side by side, where rows with scores are held."""
+        columns = () if self.lines is None else self.lines.scores
+        k = len(columns) // len(self.models)
+        if k <= 1:
+            return dict(zip(self.models, columns, strict=False))
+        return {name: np.column_stack(columns[i * k : (i + 1) * k]) for i, name in enumerate(self.models)}
 
     def label_cells(self) -> dict[Cell, int]:
         """How often each combination of truth and predictions occurs, channels put together."""
@@ -128,129 +157,70 @@ class Paired:
             return sum(self.cells.values()), {cell[0] for cell in self.cells}
         if self.joint is not None:
             return sum(self.joint.truth.values()), set(self.joint.truth)
-        return (0, set()) if self.truth is None else (len(self.truth), self.truth.seen())
+        return (0, set()) if self.lines is None else (len(self.lines.truth), self.lines.truth.seen())
 
 
-def together(data: object, given: Given) -> Paired:
+def read_together(data: object, given: Given) -> Paired:
     """All models in one table: a row is a row of every model."""
-    called = by_model(given.predicted, "predicted") if given.predicted is not None else {}
-    scored_by = by_model(given.score, "score") if given.score is not None else {}
-    models = tuple(called or scored_by)
-    if called and scored_by and set(called) != set(scored_by):
+    columns = {
+        role: by_model(column, role) for role in ("predicted", "score") if (column := getattr(given, role)) is not None
+    }
+    models = [list(by) for by in columns.values()]
+    if len(models) > 1 and set(models[0]) != set(models[1]):
         raise PlanError(
             "comparison-needs",
             "predictions and scores are of different models",
-            found=f"{listed(called)} and {listed(scored_by)}",
+            found=f"{listed(models[0])} and {listed(models[1])}",
             fix="give both of every model, or one kind only",
         )
-    demand_two(models)
-    columns = Columns(
-        truth=given.truth,
-        models=models,
-        called=called,
-        scored=scored_by,
-        by_class=score_classes(scored_by),
-        channel=given.channel,
-        subject=given.subject,
-        weight=given.weight,
-        exact=given.exact,
-        by_row=given.by_row,
-    )
-
-    def opened(roles: Roles) -> closing[Source]:
-        return closing(given.opened(data, roles))
-
-    return read_rows(columns, opened)
+    demand_two(models[0])
+    own = replace(given, **cast("dict[str, Any]", columns))
+    return read_rows(own, lambda roles: closing(given.opened(data, roles)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """The columns of one table that holds the answers of all models."""
-
-    truth: object
-    models: tuple[str, ...]
-    called: Mapping[str, object]
-    scored: Mapping[str, object]
-    by_class: Mapping[str, ScoreColumns] | None
-    channel: object = None
-    subject: object = None
-    weight: object = None
-    exact: int = EXACT
-    by_row: tuple[str, ...] = ()
-    held: bool = False
-    """Whether the rows are in memory already, where an engine reads them."""
-
-    @property
-    def answers(self) -> Roles:
-        """Truth and calls by role: those of the first model are predictions, of the others groups."""
-        rest = {f"prediction of {name}": self.called[name] for name in self.models[1:]} if self.called else {}
-        extra = {} if self.channel is None else {"channel": self.channel}
-        first = self.called[self.models[0]] if self.called else self.truth
-        return Roles(truth=self.truth, predicted=first, group={**rest, **extra})
-
-    @property
-    def scores(self) -> ScoreColumns | None:
-        """The score columns of all models, one behind the other."""
-        if not self.scored:
-            return None
-        many = self.by_class
-        flat = [one for name in self.models for one in many[name].columns] if many else list(self.scored.values())
-        return ScoreColumns(columns=tuple(flat))
-
-
-def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager[Source]]) -> Paired:
+def read_rows(given: Given, opened: Callable[[Roles], AbstractContextManager[Source]]) -> Paired:
     """Cells, scores and lines of one table, which is opened for each with the columns that it takes."""
     from assay.rows.scored_source import sound
 
-    models, roles, scores = columns.models, columns.answers, columns.scores
-    with opened(roles) as source:
-        cells = joint(source) if columns.called else None
+    called, scored_by = (cast("Mapping[str, object]", columns or {}) for columns in (given.predicted, given.score))
+    models, by_class = tuple(called or scored_by), score_classes(scored_by)
+    first, *rest = models
+    groups = {f"prediction of {name}": called[name] for name in rest} if called else {}
+    roles = Roles(truth=given.truth, predicted=called[first] if called else given.truth, group=groups)
+    flat = [column for name in models for column in by_class[name].columns] if by_class else list(scored_by.values())
+    scores = ScoreColumns(columns=tuple(flat)) if flat else None
+    with opened(replace(roles, group=groups | ({} if given.channel is None else {"channel": given.channel}))) as source:
+        cells = joint(source) if called else None
         named_as, files = origin(source)
         where, notes = source.where, left_out(source.join)
-    values: dict[str, Any] | None = None
-    truths: Codes | None = None
-    rows: Lines | None = None
-    joint_scores: JointScores | None = None
-    if columns.subject is not None or columns.weight is not None:
-        group = {name: column for name, column in roles.group.items() if name != "channel"}
-        group |= {} if columns.subject is None else {SUBJECT: columns.subject}
-        wanted = replace(roles, group=group, weight=columns.weight, score=scores)
-        with opened(wanted) as source:
-            if scores is not None:
-                _demand_holdable(source, columns, "scores of subjects or with weights", cells)
-            rows = lines(source if scores is None else sound(source, "any", single=False, drop=False)[0])
-        if scores is not None:
-            truths, values = rows.truth, by_name(models, rows.scores)
-    elif scores is not None:
-        with opened(Roles(truth=columns.truth, predicted=columns.truth, score=scores)) as source:
+    rows = _read_lines(given, replace(roles, score=scores), opened, cells) if given.by_unit else None
+    counted_scores: JointScores | None = None
+    if scores is not None and not given.by_unit:
+        with opened(Roles(truth=given.truth, predicted=given.truth, score=scores)) as source:
             fit, _ = sound(source, "any", single=False, drop=False)
-            if not columns.by_class:
-                joint_scores = count_joint_scores(fit, models, exact=columns.exact, by_row=columns.by_row)
-            if columns.by_class:
-                _demand_holdable(fit, columns, "rows with scores of several classes", cells)
-            truths, found = scored(fit) if joint_scores is None else (None, ())
-        values = by_name(models, found) if joint_scores is None else None
+            if by_class:
+                demand_holdable(fit, given, "rows with scores of several classes", cells)
+            else:
+                counted_scores = count_joint_scores(fit, models, exact=given.exact, by_row=given.by_row)
+            rows = scored(fit) if counted_scores is None else None
     return Paired(
-        models=models,
-        cells=cells,
-        truth=truths,
-        scores=values,
-        where=where,
-        named=named_as,
-        proof=None,
-        how="one table: every row holds the answers of all models",
-        channel=columns.channel is not None,
-        files=files,
-        lines=rows,
-        columns=columns.by_class,
-        joint=joint_scores,
-        notes=notes,
-    )
+        models=models, cells=cells, lines=rows, joint=counted_scores, columns=by_class, where=where, named=named_as,
+        files=files, channel=given.channel is not None, notes=notes,
+    )  # fmt: skip
 
 
-def _demand_holdable(source: Source, columns: Columns, what: str, cells: Mapping[Cell, int] | None) -> None:
-    if not columns.held:
-        demand_holdable(source, columns.exact, f"{what} are compared one by one here", cells)
+def _read_lines(
+    given: Given, roles: Roles, opened: Callable[[Roles], AbstractContextManager[Source]], cells: dict[Cell, int] | None
+) -> Lines:
+    """Every row with its subject and weight."""
+    from assay.rows.scored_source import sound
+
+    by = {} if given.subject is None else {SUBJECT: given.subject}
+    with opened(replace(roles, group={**roles.group, **by}, weight=given.weight)) as source:
+        if roles.score is None:
+            return lines(source)
+        demand_holdable(source, given, "scores of subjects or with weights", cells)
+        return lines(sound(source, "any", single=False, drop=False)[0])
 
 
 def left_out(join: Join | None, model: str | None = None) -> tuple[str, ...]:
@@ -263,8 +233,10 @@ def left_out(join: Join | None, model: str | None = None) -> tuple[str, ...]:
 
 def score_classes(scored_by: Mapping[str, object]) -> dict[str, ScoreColumns] | None:
     """The score columns of each model, where every class has one; None where there is one a model."""
-    found = {name: score_columns(given) for name, given in scored_by.items()}
-    many = {name: one for name, one in found.items() if one is not None and not one.single}
+    columns = {
+        name: given if isinstance(given, ScoreColumns) else score_columns(given) for name, given in scored_by.items()
+    }
+    many = {name: own for name, own in columns.items() if own is not None and not own.single}
     if not many:
         return None
     sizes = {name: 1 if name not in many else len(many[name].columns) for name in scored_by}
@@ -277,14 +249,6 @@ def score_classes(scored_by: Mapping[str, object]) -> dict[str, ScoreColumns] | 
             fix="give every model one column for each class, or every model the one of the positive class",
         )
     return many
-
-
-def by_name(models: Sequence[str], columns: Sequence[Any]) -> dict[str, Any]:
-    """One column a model, or as many for each side by side."""
-    k = len(columns) // len(models)
-    if k == 1:
-        return dict(zip(models, columns, strict=True))
-    return {name: np.column_stack(columns[i * k : (i + 1) * k]) for i, name in enumerate(models)}
 
 
 def own_column(given: object, model: str) -> object:
@@ -318,36 +282,39 @@ def named(tables: Sequence[object], data: object) -> object:
 
 def by_own_ids(data: object, given: Given) -> tuple[object, Given]:
     """Columns of every model with ids of their own, as one table a model."""
-    roles = {"truth": given.truth, "predicted": given.predicted, "score": given.score, "id": given.id}
-    roles |= {"subject": given.subject, "weight": given.weight}
-    roles = {role: columns for role, columns in roles.items() if columns is not None}
-    single = [role for role, columns in roles.items() if not isinstance(columns, Mapping)]
+    roles = [
+        role for role in ("id", "truth", "predicted", "score", "subject", "weight") if getattr(given, role) is not None
+    ]
+    single = [role for role in roles if not isinstance(getattr(given, role), Mapping)]
     if data is not None or single:
         raise PlanError(
             "comparison-needs",
             f"every model has ids of its own, but not {listed(single) if single else 'columns of its own'}",
             fix='give truth={"A": ..., "B": ...} as well: each column in the order of its ids',
         )
-    by = {role: by_model(columns, role) for role, columns in roles.items()}
-    models = list(by["id"])
-    for role, columns in by.items():
-        if list(columns) != models:
-            raise PlanError(
-                "comparison-needs",
-                f"id and {role} are of different models",
-                found=f"{listed(models)} and {listed(columns)}",
-                fix="give every column of every model, in one order",
-            )
-    if "score" in by and score_classes(by["score"]) is not None:
+    if given.score is not None and score_classes(by_model(given.score, "score")) is not None:
         raise PlanError(
             "comparison-needs",
             "scores of all classes are matched by id from tables, not from columns",
             where="score",
             fix='give one table a model: data={"A": ..., "B": ...}, score={label: column, ...}, id=COLUMN',
         )
-    names = {role: role for role in by}
-    tables = {model: {role: columns[model] for role, columns in by.items()} for model in models}
-    return tables, replace(given, **cast("dict[str, Any]", names))
+    return columns_by_model(given, roles), replace(given, **cast("Any", {role: role for role in roles}))
+
+
+def columns_by_model(given: Given, roles: Sequence[str]) -> dict[str, dict[str, object]]:
+    """The columns of each model by role; every role must be given of the same models."""
+    by = {role: by_model(getattr(given, role), role) for role in roles}
+    first, *rest = roles
+    for role in rest:
+        if set(by[role]) != set(by[first]):
+            raise PlanError(
+                "comparison-needs",
+                f"{first} and {role} are of different models",
+                found=f"{listed(by[first])} and {listed(by[role])}",
+                fix="give both of every model",
+            )
+    return {model: {role: by[role][model] for role in roles} for model in by[first]}
 
 
 def by_model(given: object, role: str) -> dict[str, object]:
@@ -362,21 +329,14 @@ def by_model(given: object, role: str) -> dict[str, object]:
     return {str(name): column for name, column in given.items()}
 
 
-def channels(paired: Paired, labels: Sequence[Label]) -> dict[str, PairedLabels]:
+def split_channels(paired: Paired, labels: Sequence[Label]) -> dict[str, PairedLabels]:
     """The paired tally of each channel."""
     by: dict[Label | None, dict[tuple[Label, ...], int]] = {}
-    for cell, n in (paired.cells or {}).items():
-        *answer, level = cell
-        inner = by.setdefault(level, {})
-        key = cast("tuple[Label, ...]", tuple(answer))
-        inner[key] = inner.get(key, 0) + n
+    for (*answer, level), n in (paired.cells or {}).items():
+        by.setdefault(level, {})[cast("tuple[Label, ...]", tuple(answer))] = n
     order = [*in_order(level for level in by if level is not None), *([None] if None in by else [])]
-    return {
-        "(missing)" if level is None else str(level): PairedLabels.from_cells(
-            by[level], models=paired.models, labels=labels
-        )
-        for level in order
-    }
+    names = {level: "(missing)" if level is None else str(level) for level in order}
+    return {names[level]: PairedLabels.from_cells(by[level], models=paired.models, labels=labels) for level in order}
 
 
 def is_table(data: Mapping[Any, Any]) -> bool:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from assay.assess.compare.comparison import Comparison
 from assay.assess.compare.comparison_requirements import PAIR, demand_two
 from assay.assess.compare.model_columns import by_model, is_table
-from assay.assess.compare.questions.label_questions import of_groups, of_values
 from assay.assess.compare.questions.request import Asked
+from assay.assess.compare.questions.value_questions import of_groups, of_values
 from assay.assess.environment import environment
 from assay.assess.provenance import origin
 from assay.core.errors import PlanError, RowsError, UnpairedRows
@@ -122,14 +122,18 @@ def _unit(per: str) -> str:
 
 
 def _read(given: Valued) -> Read:
+    """Columns of all models: from memory, of one table, one below the other, or of one table a model."""
+    if given.data is None:
+        refuse_limits(None, given.engine, given.limits)
+        if given.id is None and (isinstance(given.values, Mapping) or given.model is None):
+            columns = by_model(given.values, VALUE)
+            return Read(columns=columns, subject=cast("Sequence[object] | None", given.subject))
+        given = _in_one_table(given)
     data = given.data
-    if data is None:
-        refuse_limits(data, given.engine, given.limits)
-        return _in_memory(given)
     if given.model is not None:
-        return _long(given)
+        return _side_by_side(given, _split_models(given), _one_name(given.values, VALUE))
     if isinstance(data, Mapping) and not is_table(data):
-        return _apart(given, data)
+        return _side_by_side(given, _own_tables(given, data), _one_name(given.values, VALUE))
     by = by_model(given.values, VALUE)
     table = _table(data, [str(column) for column in by.values()], given)
     keys = _keys(table, given)
@@ -146,26 +150,17 @@ def _read(given: Valued) -> Read:
     )
 
 
-def _in_memory(given: Valued) -> Read:
-    """Columns without a table: one a model, or all values in one beside the names of their models."""
+def _in_one_table(given: Valued) -> Valued:
+    """Columns in memory as those of one table: one a model, or one beside the names of the models."""
     if isinstance(given.values, Mapping) or given.model is None:
-        columns = by_model(given.values, VALUE)
-        if given.id is None:
-            return Read(columns=columns, subject=cast("Sequence[object] | None", given.subject))
-        table = {f"{VALUE} {name}": column for name, column in columns.items()}
-        named = {name: f"{VALUE} {name}" for name in columns}
-        return _read(_with_table(replace(given, values=named), table))
-    return _read(_with_table(replace(given, values=VALUE, model=MODEL), {VALUE: given.values, MODEL: given.model}))
-
-
-def _with_table(given: Valued, table: dict[str, object]) -> Valued:
-    """Ids and subjects in memory, put beside the values as columns of one table."""
-    if given.id is not None:
-        table["id"] = given.id
-        given = replace(given, id="id")
-    if given.subject is not None:
-        table[SUBJECT] = given.subject
-        given = replace(given, subject=SUBJECT)
+        columns = {f"{VALUE} {name}": column for name, column in by_model(given.values, VALUE).items()}
+        named = {name: f"{VALUE} {name}" for name in by_model(given.values, VALUE)}
+        given = replace(given, values=named, model=None)
+    else:
+        columns = {VALUE: given.values, MODEL: given.model}
+        given = replace(given, values=VALUE, model=MODEL)
+    own = {role: column for role in ("id", SUBJECT) if (column := getattr(given, role)) is not None}
+    table = columns | own
     sizes = {name: len(cast("Sequence[object]", column)) for name, column in table.items()}
     if len(set(sizes.values())) > 1:
         raise UnpairedRows(
@@ -174,10 +169,10 @@ def _with_table(given: Valued, table: dict[str, object]) -> Valued:
             found=", ".join(f"{name} {n:,}" for name, n in sizes.items()),
             fix="give every column a value in every row",
         )
-    return replace(given, data=table)
+    return replace(given, data=table, **cast("Any", {role: role for role in own}))
 
 
-def _long(given: Valued) -> Read:
+def _split_models(given: Valued) -> dict[str, ValueTable]:
     """One row a value: the names of the models stand in a column of their own."""
     value, model = _one_name(given.values, VALUE), _one_name(given.model, MODEL)
     table = _table(given.data, [value], given, more=(model,))
@@ -191,42 +186,34 @@ def _long(given: Valued) -> Read:
                 fix="say in every row which model the value is of",
             )
         by.setdefault(name, []).append(i)
-    keys = _keys(table, given)
-    if keys is None and not given.independent:
+    if _keys(table, given) is None and not given.independent:
         raise PlanError(
             "comparison-needs",
             f"the values stand one below the other, and nobody said which column names the {given.per}",
             where=table.where,
             fix="state id=COLUMN (--id); independent=True (--independent) if the models were run on different items",
         )
-    parts = {str(name): _some(table, rows) for name, rows in by.items()}
-    own = {str(name): None if keys is None else [keys[i] for i in rows] for name, rows in by.items()}
-    return _side_by_side(given, parts, own, value)
+    return {str(name): _some(table, rows) for name, rows in by.items()}
 
 
-def _apart(given: Valued, data: Mapping[str, object]) -> Read:
+def _own_tables(given: Valued, data: Mapping[str, object]) -> dict[str, ValueTable]:
     """One table a model."""
     value = _one_name(given.values, VALUE)
-    parts = {
+    tables = {
         str(name): _table(table, [value], replace(given, reading=given.readings.get(str(name), given.reading)))
         for name, table in data.items()
     }
-    own = {name: _keys(table, given) for name, table in parts.items()}
-    placed = given.pairing == "position"
-    if given.id is None and not given.independent and not placed:
+    if given.id is None and not given.independent and given.pairing != "position":
         raise PlanError(
             "comparison-needs",
             f"the models come in tables of their own, and nobody said which column names the {given.per}",
             fix=f"state id=COLUMN (--id), or pairing='position' (--by-position) if every {given.per} has the same row",
         )
-    if placed:
-        own = {name: list(range(table.rows)) for name, table in parts.items()}
-    return _side_by_side(given, parts, own, value)
+    return tables
 
 
-def _side_by_side(
-    given: Valued, parts: Mapping[str, ValueTable], own: Mapping[str, list[Label] | None], value: str
-) -> Read:
+def _side_by_side(given: Valued, parts: Mapping[str, ValueTable], value: str) -> Read:
+    """The values of all models in the order of the first, matched by id or by position."""
     demand_two(tuple(parts))
     origins = [origin(table) for table in parts.values()]
     files = {name: digest for _, own_files in origins for name, digest in own_files.items()}
@@ -241,7 +228,11 @@ def _side_by_side(
             )
         columns: dict[str, object] = {name: list(table.numbers[value]) for name, table in parts.items()}
         return Read(columns=columns, where=where, files=files)
-    keys = {name: own[name] or [] for name in parts}
+    by_position = given.pairing == "position" and given.model is None
+    keys = {
+        name: cast("list[Label]", list(range(table.rows))) if by_position else _keys(table, given) or []
+        for name, table in parts.items()
+    }
     tables: dict[str, dict[str, object]] = {name: {"id": keys[name]} for name in parts}
     if given.subject is not None:
         for name, table in parts.items():

@@ -136,9 +136,9 @@ class Paired:
         return self.tally.found(a, b, label) if measure.name == "recall" else self.tally.left_out(a, b, label)
 
     def _drawn(self, measure: Measure, label: Label | None, new: Assessment) -> Gap:
-        from assay.inference.units.unit_measures import of_cells
+        from assay.inference.units.class_score_units import judge_units
 
-        wanted, joint = new.settings.wanted, of_cells(self.tally, measure, label)
+        wanted, joint = new.settings.wanted, judge_units(self.tally, measure, label)
         effect, _ = joint.effect(wanted.level, wanted.draws, wanted.seed, stratified=False)
         if not isinstance(effect.value, (int, float)):
             return Gap(value=None, interval=None, reason=UNDEFINED)

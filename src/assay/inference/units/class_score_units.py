@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A measure of the scores of all classes, two models on the same rows: whole rows of scores are swapped and drawn.
+"""What rows with scores of two classes, or of all, add to tables of scores or to sums of what they cost.
 
 A measure that is a mean over rows needs one number a row and model. An average over classes or pairs of classes needs
-one table of scores for each: a row stands in every table, at the place of its score in that column.
+one table of scores for each: a row stands in every table, at the place of its score in that column. Scores that only
+order the rows are replaced by their ranks first, so that models on different scales can be swapped (Venkatraman and
+Begg 1996). Very many distinct scores are joined to neighbourhoods.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -17,19 +19,20 @@ from assay.core.errors import PlanError
 from assay.core.text import counted
 from assay.inference.units.judgement import PAIR, Units
 from assay.inference.units.unit_measures import (
-    FEWER,
-    NEIGHBOURHOODS,
+    POSITIVE,
+    Parts,
+    build_units,
+    class_sizes,
     demand_pair,
-    disputed_units,
-    grouped,
-    midranks,
-    neighbourhoods,
-    of_rows,
+    of_labels,
+    one_class,
     plain_value,
-    reads_values,
-    two_of,
+    sum_means,
 )
 from assay.measures.declare import Measure, parse
+from assay.tally.labels.one_vs_rest import Binary
+from assay.tally.paired.joint_cells import PairedLabels
+from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.scores.log_odds import clipped
 from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.row_probabilities import RowScores
@@ -41,15 +44,16 @@ if TYPE_CHECKING:
 
     from assay.core.arrays import Floats, Whole
     from assay.core.labels import Label
-    from assay.measures.declare import Measure
+    from assay.inference.units.unit_measures import Entries
     from assay.tally.paired.per_unit import PerUnit
 
-    Entries: TypeAlias = list[tuple[Whole, Whole, Floats]]
-    """Rows, the sums they add to, and how much."""
-
+NEIGHBOURHOODS: Final = 512
+"""Of scores, beyond which neighbours are joined: from 512 on, standard errors agree to two figures."""
+FEWER: Final = (20_000, 128)
+"""Beyond so many rows, so many: joint cells of two models are the square of it."""
+OF_PROBABILITIES: Final = ("probabilities", "calibration", "cost")
+"""Families whose measures read scores as probabilities, not only their order."""
 MEANS = ("log_loss_multiclass", "brier_score_multiclass", "spherical_score_multiclass", "top_k_accuracy")
-
-
 OF_CLASSES: Final = (Scores, Ranks, RowScores)
 """Tallies of measures that read the scores of all classes."""
 MOST_CLASSES: Final = 20
@@ -58,67 +62,79 @@ FINE: Final = 4096
 """Numbers of all tables up to which neighbourhoods stay fine."""
 
 
-def judged_rows(t: PerUnit, measure: Measure | str, positive: Label | None) -> Units:
-    """Two models on rows: their labels, the scores of two classes, or those of all classes."""
+def judge_units(
+    t: PairedLabels | PairedScores | PerUnit, measure: Measure | str, positive: Label | None = None
+) -> Units:
+    """Two models by a measure of their labels, of the scores of two classes, or of those of all classes."""
     wanted = parse(measure) if isinstance(measure, str) else measure
-    return of_classes(t, wanted) if wanted.takes in OF_CLASSES else of_rows(t, wanted, positive)
+    demand_pair(t.models)
+    if isinstance(t, PairedScores) and wanted.takes is not Ranked:
+        raise PlanError(
+            "comparison-needs",
+            f"{wanted.name} is no measure of the scores of two classes",
+            fix="`assay measures` lists the measures of scores",
+        )
+    positive = POSITIVE if isinstance(t, PairedScores) else positive
+    alike = isinstance(t, PairedLabels)
+    rows = t if not isinstance(t, (PairedLabels, PairedScores)) else t.per_unit()
+    if wanted.takes in OF_CLASSES:
+        return build_units(rows, wanted, _of_classes(rows, wanted))
+    if wanted.takes is Ranked:
+        return build_units(rows, wanted, _of_two_classes(rows, wanted, positive))
+    if wanted.takes is Binary and rows.calls is not None:
+        rows = rows.against_rest(one_class(rows.labels, wanted, positive), collapsed=alike)
+    return build_units(rows, wanted, of_labels(rows, wanted), alike=alike)
 
 
-def of_classes(t: PerUnit, measure: Measure) -> Units:
-    """A measure of the scores of all classes."""
+def reads_values(measure: Measure) -> bool:
+    """Whether a measure of scores reads their values, and not only the order they bring rows into."""
+    return measure.from_scores and measure.family in OF_PROBABILITIES
+
+
+def _of_two_classes(t: PerUnit, measure: Measure, positive: Label | None) -> Parts:
+    """One table of scores, in which rows that agree in class and places are alike."""
+    if t.scores is None:
+        raise PlanError("comparison-needs", f"{measure.name} needs scores", fix="give score={...} of every model")
+    scores, is_positive = t.scores, t.truth == one_class(t.labels, measure, positive)
+    places = scores if reads_values(measure) else midranks(scores)
+    value, code = neighbourhoods(places)
+    table = Table(score=value, row=np.arange(t.n), place=code, is_positive=np.broadcast_to(is_positive, code.shape))
+
+    def exact(model: int, _: Floats) -> float:
+        return plain_value(measure, _ranked(scores[model], is_positive, t.weight))
+
+    return replace(
+        sum_tables(t, measure, measure, [table], exact),
+        differ=places[0] != places[1],
+        keys=np.stack([is_positive.astype(np.int64), *code]),
+        sizes=class_sizes(is_positive, t.subject, t.weight) if measure.name == "auroc" else None,
+    )
+
+
+def _of_classes(t: PerUnit, measure: Measure) -> Parts:
+    """A measure of the scores of all classes: a mean over rows, or averages of tables."""
     if not t.classwise or t.scores is None:
         raise PlanError(
             "comparison-needs",
             f"{measure.title} reads the scores of all classes",
             fix='give one column for each class: score={"A": {label: column, ...}, "B": {...}}',
         )
-    demand_pair(t.models)
     if measure.given.get("undefined", "propagate") != "propagate":
         raise PlanError(
             "comparison-needs",
             f"{measure.title} is compared where every class has a value",
             fix="leave undefined= out of the name of the measure",
         )
-    parts = _means(t, measure) if measure.name in MEANS else _tables(t, measure)
-    unit, count, strata = np.arange(t.n), np.ones(t.n, dtype=np.int64), t.truth
-    if t.subject is not None:
-        unit, count, strata = grouped(t.truth[np.newaxis], t.subject, t.weight)
-    weight = np.ones(t.n) if t.weight is None else t.weight
-    adds = tuple(_added(unit, one, weight, parts.width) for one in parts.entries)
-    return Units(
-        measure=measure,
-        models=t.models,
-        exact=two_of(plain_value(measure, class_tally(t, measure, i)) for i in range(PAIR)),
-        adds=(adds[0], adds[1]),
-        count=count,
-        disputed=disputed_units(parts.differ, t.subject),
-        strata=strata,
-        value=parts.value,
-        method="rows" if t.subject is None else "subjects",
-    )
 
+    def exact(model: int, _: Floats) -> float:
+        return plain_value(measure, class_tally(t, measure, model))
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """What the rows of each model add where, and how the sums become values."""
-
-    entries: tuple[Entries, Entries]
-    width: int
-    value: Callable[[Floats], Floats]
-    differ: NDArray[np.bool_]
-
-
-def _means(t: PerUnit, measure: Measure) -> Parts:
-    """Sums of what each row adds, and of the rows."""
-    rows, none = np.arange(t.n), np.zeros(t.n, dtype=np.int64)
-    a, b = (by_row(measure, one, t.truth) for one in cast("Floats", t.scores))
-
-    def value(sums: Floats) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return sums[:, 0] / sums[:, 1]
-
-    entries = ([(rows, none, own), (rows, none + 1, np.ones(t.n))] for own in (a, b))
-    return Parts(entries=(next(entries), next(entries)), width=2, value=value, differ=a != b)
+    if measure.name in MEANS:
+        a, b = (by_row(measure, one, t.truth) for one in t.scores)
+        return sum_means((a, b), exact)
+    base = parse(measure.base or "expected_calibration_error")
+    base = base.with_(**{name: one for name, one in measure.given.items() if name != "undefined"})
+    return sum_tables(t, measure, base, list(_by_table(t, measure)), exact)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,16 +148,21 @@ class Table:
     """Both by model and entry."""
 
 
-def _tables(t: PerUnit, measure: Measure) -> Parts:
-    tables, base = list(_by_table(t, measure)), _base(measure)
+def sum_tables(
+    t: PerUnit, measure: Measure, base: Measure, tables: list[Table], exact: Callable[[int, Floats], float]
+) -> Parts:
+    """Positives and negatives at every score of some tables; the value is the average of a base measure of each."""
     start = np.cumsum([0, *(2 * len(table.score) for table in tables)]).tolist()
-    entries: tuple[Entries, Entries] = ([], [])
-    differ = np.zeros(t.n, dtype=bool)
-    for table, at in zip(tables, start, strict=False):
-        spots = at + table.place + np.where(table.is_positive, 0, len(table.score))
-        differ[table.row[spots[0] != spots[1]]] = True
-        for model in range(PAIR):
-            entries[model].append((table.row, spots[model], np.ones(len(table.row))))
+    rows, differ = np.concatenate([table.row for table in tables]), np.zeros(t.n, dtype=bool)
+    spots = np.concatenate(
+        [
+            at + table.place + np.where(table.is_positive, 0, len(table.score))
+            for table, at in zip(tables, start, strict=False)
+        ],
+        axis=1,
+    )
+    differ[rows[spots[0] != spots[1]]] = True
+    entries: tuple[Entries, Entries] = ([(rows, spots[0], np.ones(len(rows)))], [(rows, spots[1], np.ones(len(rows)))])
 
     def value(sums: Floats) -> Floats:
         total, weight = np.zeros(len(sums)), np.zeros(len(sums))
@@ -155,18 +176,12 @@ def _tables(t: PerUnit, measure: Measure) -> Parts:
         with np.errstate(divide="ignore", invalid="ignore"):
             return total / weight
 
-    return Parts(entries=entries, width=start[-1], value=value, differ=differ)
-
-
-def _base(measure: Measure) -> Measure:
-    """The measure of one table that is averaged, or taken of the largest scores."""
-    base = parse(measure.base or "expected_calibration_error")
-    return base.with_(**{name: one for name, one in measure.given.items() if name != "undefined"})
+    return Parts(entries=entries, width=start[-1], value=value, exact=exact, differ=differ)
 
 
 def _by_table(t: PerUnit, measure: Measure) -> Iterator[Table]:
     scores, truth, k, n = cast("Floats", t.scores), t.truth, len(t.labels), t.n
-    rows, ready = np.arange(n), _as_is if reads_values(measure) else midranks
+    rows, ready = np.arange(n), np.asarray if reads_values(measure) else midranks
     if measure.takes is RowScores:  # the largest score of a row, and whether its class is the true one
         value, place = neighbourhoods(ready(scores.max(axis=2)))
         yield Table(score=value, row=rows, place=place, is_positive=scores.argmax(axis=2) == truth)
@@ -194,16 +209,37 @@ def _by_table(t: PerUnit, measure: Measure) -> Iterator[Table]:
             yield Table(score=value, row=among, place=place[:, among], is_positive=own)
 
 
-def _as_is(scores: Floats) -> Floats:
-    return scores
+def midranks(scores: Floats) -> Floats:
+    """The ranks of the scores of each model, ties sharing theirs."""
+    from scipy.stats import rankdata
+
+    found: Floats = rankdata(scores, axis=1)
+    return found
 
 
-def _added(unit: Whole, entries: Entries, weight: Floats, width: int) -> Any:  # noqa: ANN401  a sparse matrix
-    """What each unit adds to which sums."""
-    from scipy.sparse import csr_array
+def neighbourhoods(places: Floats, most: int | None = None) -> tuple[Floats, Whole]:
+    """Distinct scores of both models in one list, neighbours joined where they are too many; and each row's place."""
+    value, code, times = np.unique(places, return_inverse=True, return_counts=True)
+    code = code.reshape(places.shape)
+    most = NEIGHBOURHOODS if most is None else most
+    most = min(most, FEWER[1]) if places.shape[1] > FEWER[0] else most
+    if len(value) <= most:
+        return value, code
+    sums = np.cumsum(times)
+    part = np.minimum(((sums - times / 2) * (most / sums[-1])).astype(np.int64), most - 1)
+    start = np.flatnonzero(np.diff(part, prepend=-1))
+    merged = np.add.reduceat(value * times, start) / np.add.reduceat(times, start)
+    return np.maximum.accumulate(merged), (np.searchsorted(start, np.arange(len(value)), side="right") - 1)[code]
 
-    row, column, much = (np.concatenate(part) for part in zip(*entries, strict=True))
-    return csr_array((much * weight[row], (unit[row], column)), shape=(int(unit.max()) + 1, width))
+
+def _ranked(score: Floats, is_positive: NDArray[np.bool_], weight: Floats | None) -> Ranked:
+    value, code = np.unique(score, return_inverse=True)
+    sides = []
+    for here in (is_positive, ~is_positive):
+        heavy = None if weight is None else weight[here]
+        counts = np.bincount(code[here], weights=heavy, minlength=len(value))
+        sides.append(cast("Floats", counts))
+    return Ranked(score=value, pos=sides[0], neg=sides[1])
 
 
 def class_value(t: PerUnit, measure: Measure | str, model: str) -> float:

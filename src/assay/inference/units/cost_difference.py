@@ -8,8 +8,9 @@ allow included, whether one was seen or not; of subjects, which are drawn whole,
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
@@ -30,10 +31,10 @@ from assay.inference.units.permutation_and_bootstrap import (
     RESAMPLED,
     ROBUST,
     Ways,
+    by_draws,
     by_error,
-    by_swaps,
 )
-from assay.inference.units.unit_measures import demand_pair, disputed_units, grouped
+from assay.inference.units.unit_measures import build_units, demand_pair, sum_means
 from assay.measures.declare import parse
 from assay.tally.labels.row_costs import Priced
 from assay.tally.paired.joint_cells import PairedLabels
@@ -72,7 +73,7 @@ def cost_permutation(
 ) -> Finding:
     judged = priced_units(t, costs)
     ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, what=judged.method)
-    finding = by_swaps(judged, t.n, ways)
+    finding = by_draws(judged, t.n, ways)
     if isinstance(t, PairedLabels):
         finding = finding.said(more=tuple(_alone(t, model, costs, level) for model in t.models))
     return finding
@@ -94,59 +95,29 @@ def unit_z_cost(t: PerUnit, *, costs: Costs, level: float = 0.95) -> Finding:
     return by_error(priced_units(t, costs), t.n, Ways(level=level))
 
 
-class CostUnits(Units):
-    """Units that add up to the costs of two models."""
-
-    by_value: tuple[Floats, Floats] | None = None
-    """Differences in cost, ascending, with as many rows as would tell their mean as surely; None of subjects."""
-
-    def closed_interval(self, level: float) -> Interval | None:
-        """The score interval of the mean difference, where rows are the units."""
-        if self.by_value is None:
-            return None
-        low, high = score_ends(*self.by_value, level)
-        return Interval(low=low, high=high, level=level, method=METHOD)
-
-    def added(self, level: float, draws: int, seed: int, *, stratified: bool) -> Interval | None:  # noqa: ARG002
-        """The same."""
-        return self.closed_interval(level)
-
-
-def priced_units(t: PairedLabels | PerUnit, costs: Costs) -> CostUnits:
+def priced_units(t: PairedLabels | PerUnit, costs: Costs) -> Units:
     """What the answers of two models cost, unit by unit."""
-    from scipy.sparse import csr_array
-
     demand_pair(t.models)
     rows = t.per_unit() if isinstance(t, PairedLabels) else t
     if rows.calls is None:
         raise PlanError("comparison-needs", "costs are of predictions", fix='give predicted={"A": ..., "B": ...}')
-    truth, calls, weight, subject = rows.truth, rows.calls, rows.amount, rows.subject
+    truth, calls, weight = rows.truth, rows.calls, rows.amount
     price = np.array([[float(costs[a, b]) for b in t.labels] for a in t.labels])
     paid = price[truth, calls[0]], price[truth, calls[1]]
-    unit, count, strata = grouped(np.stack([truth, *calls]), subject, rows.weight, rows.times)
-    kept = unit >= 0
-    shape = (int(unit.max()) + 1, 2)
-    at = np.concatenate([unit[kept], unit[kept]])
-    column = np.repeat([0, 1], int(kept.sum()))
-    adds = tuple(
-        csr_array((np.concatenate([(weight * one)[kept], weight[kept]]), (at, column)), shape=shape) for one in paid
+    heavy = weight * (rows.entries if rows.subject is None else 1)
+    squares = None if rows.weight is None else weight * weight * rows.entries
+
+    def closed(level: float) -> Interval:
+        low, high = score_ends(*by_value(price, paid[0] - paid[1], heavy, squares), level)
+        return Interval(low=low, high=high, level=level, method=METHOD)
+
+    parts = replace(
+        sum_means(paid, lambda model, _: _mean(paid[model], heavy)),
+        differ=calls[0] != calls[1],
+        keys=np.stack([truth, *calls]),
+        closed=closed if rows.subject is None else None,
     )
-    heavy = weight * (rows.entries if subject is None else 1)
-    cost_units = CostUnits(
-        measure=parse(MEASURE),
-        models=t.models,
-        exact=(_mean(paid[0], heavy), _mean(paid[1], heavy)),
-        adds=cast("tuple[Any, Any]", adds),
-        count=count,
-        disputed=disputed_units(calls[0] != calls[1], subject, rows.entries),
-        strata=strata,
-        value=_ratio,
-        method="rows" if subject is None else "subjects",
-    )
-    if subject is None:
-        squares = None if rows.weight is None else weight * weight * rows.entries
-        cost_units.by_value = by_value(price, paid[0] - paid[1], heavy, squares)
-    return cost_units
+    return build_units(rows, parse(MEASURE), parts)
 
 
 def by_value(price: Floats, gap: Floats, rows: Floats, squares: Floats | None) -> tuple[Floats, Floats]:
@@ -158,12 +129,6 @@ def by_value(price: Floats, gap: Floats, rows: Floats, squares: Floats | None) -
     held = None if squares is None else np.bincount(code, weights=squares, minlength=len(value)).astype(np.float64)
     mean = float(count @ value) / float(count.sum())
     return value, worth(count, held, value, mean) * count / count.sum()
-
-
-def _ratio(sums: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = sums[:, 0] / sums[:, 1]
-    return found
 
 
 def _mean(paid: Floats, rows: Floats) -> float:

@@ -65,10 +65,11 @@ class Units:
         method: str,
         sizes: tuple[float, float] | None = None,
         pooled: bool = False,
+        closed: Callable[[float], Interval] | None = None,
     ) -> None:
         self.measure, self.models, self.count, self.disputed, self.method = measure, models, count, disputed, method
         self._exact, self._adds, self._strata, self._value = exact, adds, strata, value
-        self._sizes_of_classes, self._pooled = sizes, pooled
+        self._sizes_of_classes, self._pooled, self.closed_interval = sizes, pooled, closed
 
     @property
     def name(self) -> str:
@@ -122,7 +123,9 @@ class Units:
         return gap
 
     def added(self, level: float, draws: int, seed: int, *, stratified: bool) -> Interval | None:
-        """Of areas near 1 or 0, whose draws hardly vary: their own intervals, squared and added."""
+        """Without draws where that is known; of areas near 1 or 0, whose draws hardly vary, their intervals added."""
+        if self.closed_interval is not None:
+            return self.closed_interval(level)
         if self._sizes_of_classes is None:
             return None
         positives, negatives = self._sizes_of_classes
@@ -167,10 +170,6 @@ class Units:
         a, b = self._of(left)
         gap: Floats = a - b
         return gap
-
-    def closed_interval(self, level: float) -> Interval | None:  # noqa: ARG002
-        """The interval of the difference where one is known without draws."""
-        return None
 
     def linearised(self) -> tuple[float, float]:
         """The standard error of the difference to first order, and as how many equal units it rests on."""

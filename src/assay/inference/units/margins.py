@@ -32,7 +32,7 @@ from assay.inference.tests.delong import areas, delong, too_few
 from assay.inference.tests.independent_models import PAIR, apart_difference, estimate
 from assay.inference.tests.mcnemar import difference, mcnemar_exact, tango
 from assay.inference.tests.means import paired_t, student_effect
-from assay.inference.units.class_score_units import judged_rows
+from assay.inference.units.class_score_units import judge_units
 from assay.inference.units.permutation_and_bootstrap import subject_permutation, unit_z
 from assay.measures.declare import Measure, parse
 from assay.tally.contingency_tables import Outcomes
@@ -187,7 +187,7 @@ def _units(
     seed: int, stratified: bool,
 ) -> Standing:  # fmt: skip
     """The spread comes from draws of whole units; of an area near 1 or 0 from its own interval."""
-    judged = judged_rows(t, measure, positive)
+    judged = judge_units(t, measure, positive)
     size, df, drawn = _margin_of(judged.measure, margin), t.units - 1, judged.affordable(draws)
     effect, spread = judged.effect(level, draws, seed, stratified=stratified)
     gap = effect.value
@@ -216,7 +216,7 @@ def _very_many_units(
     gap = plain.effect.value
     if isinstance(gap, Undefined) or plain.effect.interval is None:
         return _no_standing(plain, plain.statistic if isinstance(plain.statistic, Undefined) else UNVARIED)
-    error, _ = judged_rows(t, wanted, positive).linearised()
+    error, _ = judge_units(t, wanted, positive).linearised()
     return _by_error(plain, -gap if wanted.better is LOWER else gap, size, error)
 
 

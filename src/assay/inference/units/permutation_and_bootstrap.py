@@ -26,9 +26,9 @@ from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.power import least_normal
 from assay.inference.resampling import SEED, stream
 from assay.inference.tail_probabilities import CERTAIN, Tail, normal
-from assay.inference.units.class_score_units import judged_rows
+from assay.inference.units.class_score_units import judge_units
 from assay.inference.units.judgement import ALIKE, HELD, NO_SPREAD, SAME, Units
-from assay.inference.units.unit_measures import CELLS, of_cells, of_scores
+from assay.inference.units.unit_measures import CELLS
 from assay.measures.declare import Measure
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
@@ -65,22 +65,20 @@ OF_A_MEASURE: Final = {"measure": "accuracy", "positive": None, **RESAMPLING}
 def _tested(
     t: PairedLabels | PerUnit | PairedScores,
     *,
-    judged: Callable[..., Units],
     by: Callable[..., Finding],
     what: str,
     measure: Measure | str,
     positive: Label | None = None,
     **ways: Any,  # noqa: ANN401
 ) -> Finding:
-    """The finding on one tally; `judged` says what is swapped or drawn."""
+    """The finding on one tally."""
     rows = t.m + t.n if isinstance(t, PairedScores) else t.n
-    return by(judged(t, measure, positive), rows, Ways(what=what, **ways))
+    return by(judge_units(t, measure, positive), rows, Ways(what=what, **ways))
 
 
 def _declared(
     name: str,
     takes: type,
-    judged: Callable[..., Units],
     by: Callable[..., Finding] | None = None,
     *,
     what: str = "rows",
@@ -89,7 +87,7 @@ def _declared(
 ) -> Significance:
     common = {"family": "permutation", "effect": "the measure of A minus the measure of B",
               "source": (RESAMPLED, EXTENSION), "spec": "T-36"}  # fmt: skip
-    function = partial(_tested, judged=judged, by=by or by_swaps, what=what)
+    function = partial(_tested, by=by or by_draws, what=what)
     return tabled(function, name, takes, parameters or OF_A_MEASURE, **{**common, **facts})
 
 
@@ -141,15 +139,6 @@ class Ways:
     """What the answers are called that are swapped."""
 
 
-def by_swaps(judged: Units, n: int, ways: Ways) -> Finding:
-    """The finding whose chance comes from random swaps."""
-    return _judged(judged, n, ways, _swapped)
-
-
-def _by_draws(judged: Units, n: int, ways: Ways) -> Finding:
-    return _judged(judged, n, ways, _redrawn)
-
-
 def _redrawn(judged: Units, ways: Ways) -> tuple[Tail, tuple[str, ...]]:
     """How often draws of the joint cells bring a difference on the other side of zero."""
     values = judged.resampled(ways.draws, ways.seed, stratified=ways.stratified)
@@ -167,7 +156,7 @@ def by_error(judged: Units, n: int, ways: Ways) -> Finding:
         return _undefined(judged, n, ways.level).said(statistic_name="z")
     error, rests_on = judged.linearised()
     why = _unfit(judged, error, rests_on)
-    ends = judged.closed_interval(ways.level)
+    ends = None if judged.closed_interval is None else judged.closed_interval(ways.level)
     if ends is None and why is None:
         reach, (low, high) = normal_quantile((1 + ways.level) / 2) * error, map(float, judged.measure.range)
         low, high = max(a - b - reach, low - high), min(a - b + reach, high - low)
@@ -202,14 +191,16 @@ def _unfit(judged: Units, error: float, rests_on: float) -> Undefined | None:
     return Undefined(reason=told, code="too-few")
 
 
-def _judged(judged: Units, n: int, ways: Ways, judge: Callable[[Units, Ways], tuple[Tail, tuple[str, ...]]]) -> Finding:
-    """The finding: the difference with its interval, and its chance as judged by as many draws as are affordable."""
+def by_draws(
+    judged: Units, n: int, ways: Ways, judge: Callable[[Units, Ways], tuple[Tail, tuple[str, ...]]] | None = None
+) -> Finding:
+    """The difference with its interval, and its chance by swaps, or as judged, of as many draws as are affordable."""
     ways = replace(ways, draws=judged.affordable(ways.draws))
     a, b = judged.values()
     if math.isnan(a - b):
         return _undefined(judged, n, ways.level)
     effect, spread = judged.effect(ways.level, ways.draws, ways.seed, stratified=ways.stratified)
-    chance, notes = judge(judged, ways)
+    chance, notes = (judge or _swapped)(judged, ways)
     count_label = "rows called differently" if judged.method == CELLS else f"{ways.what} answered differently"
     return Finding(
         chance=chance,
@@ -233,16 +224,11 @@ def alone(measure: Measure, models: tuple[str, ...], values: tuple[float, float]
     return tuple(Effect(name=f"{measure.title} of {one}", value=x, no_interval=why) for one, x in pairs)
 
 
-def without_value(measure: Measure, models: tuple[str, ...], values: tuple[float, float]) -> Undefined:
-    """Which model has no value."""
-    lost = [model for model, value in zip(models, values, strict=True) if math.isnan(value)]
-    told = f"{measure.title} of {' and '.join(lost)}" if lost else f"the difference in {measure.title}"
-    return Undefined(reason=f"{told} is undefined here")
-
-
 def _undefined(judged: Units, n: int, level: float) -> Finding:
     """The finding where a model has no value."""
-    why = without_value(judged.measure, judged.models, judged.values())
+    lost = [model for model, value in zip(judged.models, judged.values(), strict=True) if math.isnan(value)]
+    told = f"{judged.measure.title} of {' and '.join(lost)}" if lost else f"the difference in {judged.measure.title}"
+    why = Undefined(reason=f"{told} is undefined here")
     about = {"about": judged.measure.title, "models": judged.models, "n": n, "level": level, "least": None}
     return no_number(judged.name, why, "difference", **about)
 
@@ -264,7 +250,6 @@ def _swapped(judged: Units, ways: Ways) -> tuple[Tail, tuple[str, ...]]:
 paired_permutation = _declared(
     "paired_permutation",
     PairedLabels,
-    of_cells,
     parameters={**OF_A_MEASURE, "measure": "f1"},
     title="Paired permutation test of any measure",
     asks="is a measure of A and B equal, judged by swapping their answers row by row?",
@@ -275,8 +260,7 @@ paired_permutation = _declared(
 paired_bootstrap = _declared(
     "paired_bootstrap",
     PairedLabels,
-    of_cells,
-    _by_draws,
+    partial(by_draws, judge=_redrawn),
     parameters={**OF_A_MEASURE, "measure": "f1"},
     title="Paired bootstrap test of any measure",
     family="bootstrap",
@@ -288,7 +272,6 @@ paired_bootstrap = _declared(
 score_permutation = _declared(
     "score_permutation",
     PairedScores,
-    lambda t, measure, _: of_scores(t, measure),
     parameters={"measure": "average_precision", **RESAMPLING},
     title="Paired permutation test of a measure of scores",
     asks="is a measure of the scores of A and B equal, judged by swapping their scores row by row?",
@@ -300,7 +283,6 @@ score_permutation = _declared(
 class_score_permutation = _declared(
     "class_score_permutation",
     PerUnit,
-    judged_rows,
     parameters={"measure": "auroc_macro", **RESAMPLING},
     title="Paired permutation test of the scores of all classes",
     asks="is a measure of the scores of all classes equal for A and B, judged by swapping whole rows of scores?",
@@ -311,7 +293,6 @@ class_score_permutation = _declared(
 subject_permutation = _declared(
     "subject_permutation",
     PerUnit,
-    judged_rows,
     what="subjects",
     title="Paired permutation test by subject",
     asks="is a measure of A and B equal, judged by swapping all their answers on a subject at once?",
@@ -322,7 +303,6 @@ subject_permutation = _declared(
 weighted_permutation = _declared(
     "weighted_permutation",
     PerUnit,
-    judged_rows,
     title="Paired permutation test of weighted rows",
     asks="is a measure of A and B on weighted rows equal, judged by swapping their answers row by row?",
     null="the answers of A and B to a row can be swapped",
@@ -333,7 +313,6 @@ weighted_permutation = _declared(
 unit_z = _declared(
     "unit_z",
     PerUnit,
-    judged_rows,
     by_error,
     parameters={"measure": "accuracy", "positive": None, "level": 0.95},
     title="Large-sample test of any measure by subject or weight",

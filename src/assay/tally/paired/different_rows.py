@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -11,6 +11,7 @@ from assay.core.labels import Label
 from assay.tally.base import VERSION, demand_kind, places
 from assay.tally.contingency_tables import Table
 from assay.tally.labels.confusion import Confusion
+from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.paired.per_unit import PerUnit
 
@@ -28,6 +29,18 @@ class Apart:
     """Of one model each."""
     rows: tuple[PerUnit, ...] | None = None
     """Scores of all classes, of one model each."""
+
+    @classmethod
+    def of(cls, models: tuple[str, ...], labels: tuple[Label, ...], each: Sequence[Mapping[str, object]]) -> Apart:
+        """From the tallies of one model each, by the kind of their values."""
+        called = [cast("PairedLabels", own["paired"]) for own in each if "paired" in own]
+        return cls(
+            models=models,
+            labels=labels,
+            confusions=tuple(one.confusion(*one.models) for one in called) or None,
+            scores=tuple(cast("PairedScores", own["scores"]) for own in each if "scores" in own) or None,
+            rows=tuple(cast("PerUnit", own["rows"]) for own in each if "rows" in own) or None,
+        )
 
     @property
     def sizes(self) -> tuple[int, ...]:

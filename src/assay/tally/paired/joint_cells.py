@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
@@ -91,12 +91,8 @@ class PairedLabels(Digested):
 
     def confusion(self, model: str) -> Confusion:
         """The confusion tally of one model."""
-        key = self.truth * len(self.labels) + self.calls_of(model)
-        distinct_keys, inverse = np.unique(key, return_inverse=True)
-        sums = np.zeros(len(distinct_keys), dtype=np.int64)
-        np.add.at(sums, inverse, self.count)
-        k = len(self.labels)
-        return Confusion.from_codes(self.labels, distinct_keys // k, distinct_keys % k, sums, rows=self.n)
+        own = self.only(model)
+        return Confusion.from_codes(self.labels, own.codes[:, 0], own.codes[:, 1], own.count, rows=self.n)
 
     def only(self, *models: str) -> PairedLabels:
         """The same rows with some of the models."""
@@ -122,21 +118,16 @@ class PairedLabels(Digested):
         """Who finds the rows that truly are a class: its recall."""
         at = self.labels.index(label)
         told = self._outcomes(a, b, self.calls_of(a) == at, self.calls_of(b) == at, self.truth == at)
-        return _about(told, "recall", f"rows that truly are {quoted(label)}")
+        return replace(told, about="recall", among=f"rows that truly are {quoted(label)}")
 
     def left_out(self, a: str, b: str, label: Label) -> Outcomes:
         """Who leaves the other rows out of a class: its specificity."""
         at = self.labels.index(label)
         told = self._outcomes(a, b, self.calls_of(a) != at, self.calls_of(b) != at, self.truth != at)
-        return _about(told, "specificity", f"rows that truly are not {quoted(label)}")
+        return replace(told, about="specificity", among=f"rows that truly are not {quoted(label)}")
 
     def _outcomes(
-        self,
-        a: str,
-        b: str,
-        right_a: NDArray[np.bool_],
-        right_b: NDArray[np.bool_],
-        among: NDArray[np.bool_],
+        self, a: str, b: str, right_a: NDArray[np.bool_], right_b: NDArray[np.bool_], among: NDArray[np.bool_]
     ) -> Outcomes:
         both, only_a, only_b, neither = (
             int(self.count[among & here].sum())
@@ -187,15 +178,3 @@ class PairedLabels(Digested):
             models=cast("list[str]", content["models"]),
             labels=labels,
         )
-
-
-def _about(outcomes: Outcomes, about: str, among: str) -> Outcomes:
-    return Outcomes(
-        both=outcomes.both,
-        only_a=outcomes.only_a,
-        only_b=outcomes.only_b,
-        neither=outcomes.neither,
-        models=outcomes.models,
-        about=about,
-        among=among,
-    )

@@ -1,18 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of one table that holds the answers of all models: joint cells, scores, and every row."""
+"""Rows of one table that holds the answers of all models: joint cells, scores, and every row.
+
+Very many scores are rounded and counted together by the engine that holds the rows.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
+import narwhals.stable.v2 as nw
+import numpy as np
+
 from assay.core.errors import PlanError
-from assay.core.labels import Label
+from assay.core.labels import Label, in_order
+from assay.core.text import listed
+from assay.rows.engines.score_expressions import arrays, complete, fetched
 from assay.rows.files.formats import FRAME
 from assay.rows.joins.mismatch_errors import SUBJECT
 from assay.rows.source import ArraySource, FrameSource, Source
+from assay.rows.spark.spark_errors import rows_changed
+from assay.tally.labels.engine_counts import _group
 from assay.tally.labels.label_cells import Codes
 from assay.tally.labels.label_codes import columns_of
+from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.scores.engine_scores import coded, distinct_scores
+from assay.tally.scores.rounded_scores import JOINT, round_column
+from assay.tally.scores.score_tally import Wanted
 
 if TYPE_CHECKING:
     from assay.core.arrays import Floats, Whole
@@ -22,6 +37,13 @@ Cell: TypeAlias = tuple[Label | None, ...]
 TIMES: Final = "assay_times"
 MOST_ENTRIES: Final = 1 << 24
 """Combinations of units that are held: about 20 bytes each."""
+_ROWS: Final = "assay_rows"
+TWO: Final = 2
+"""Classes that one column of scores tells apart."""
+FEW_CELLS: Final = 1 << 20
+"""Cells beyond which fewer bits are kept; a Record of so many takes about 8 MB."""
+MOST_CELLS: Final = 1 << 22
+"""Cells beyond which the comparison is refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,10 +51,10 @@ class Lines:
     """The rows of one table in memory: truth, the calls of every model, scores, subject and weight."""
 
     truth: Codes
-    calls: list[Codes]
-    scores: tuple[Floats, ...]
-    subject: Codes | None
-    weight: Floats | None
+    calls: list[Codes] = field(default_factory=list)
+    scores: tuple[Floats, ...] = ()
+    subject: Codes | None = None
+    weight: Floats | None = None
     times: Whole | None = None
     """How often each row occurs, where an engine counted rows alike."""
 
@@ -61,8 +83,6 @@ def lines(source: Source) -> Lines:
 
 def _counted_lines(source: FrameSource, labelled: list[str], others: int) -> Lines:
     """Rows alike, counted by the engine: a unit has few combinations of truth and calls, however many rows."""
-    import narwhals.stable.v2 as nw
-
     by = dict.fromkeys([*labelled, *([source.weight] if source.weight else [])])
     counted_rows = source.frame.group_by(*by).agg(nw.len().alias(TIMES)).select(*by, TIMES)
     if not source.frame.implementation.is_dask():  # it would read one partition only
@@ -90,8 +110,6 @@ def _counted_lines(source: FrameSource, labelled: list[str], others: int) -> Lin
 def joint(source: Source) -> dict[Cell, int]:
     """How often each combination of truth, first call and all further columns occurs, counted where the rows live."""
     if isinstance(source, FrameSource):
-        from assay.tally.labels.engine_counts import _group
-
         cells = _group(source, [source.truth, source.predicted, *source.group.values()])
         if source.opened is not None:
             source.opened.confirm(sum(rows for rows, _ in cells.values()) + source.dropped)
@@ -104,8 +122,6 @@ def joint(source: Source) -> dict[Cell, int]:
 
 def is_held(source: Source) -> bool:
     """Whether the rows are in memory already."""
-    import narwhals.stable.v2 as nw
-
     if isinstance(source, ArraySource) or isinstance(source.frame, nw.DataFrame):
         return True
     return source.opened is not None and source.opened.format == FRAME
@@ -113,18 +129,102 @@ def is_held(source: Source) -> bool:
 
 def rows_of(source: Source) -> int:
     """How many rows a table has."""
-    import narwhals.stable.v2 as nw
-
-    from assay.rows.engines.score_expressions import fetched
-
     if isinstance(source, ArraySource):
         return len(source.truth)
     return int(cast("int", fetched(source, source.frame.select(nw.len()))[0][0]))
 
 
-def scored(source: Source) -> tuple[Codes, tuple[Floats, ...]]:
+def scored(source: Source) -> Lines:
     """The true labels and the scores of every row, in memory."""
     if isinstance(source, ArraySource):
-        return Codes.of_column(source.truth), source.score
+        return Lines(truth=Codes.of_column(source.truth), scores=source.score)
     [truth], scores = columns_of(source, [source.truth], source.score)
-    return truth, tuple(scores)
+    return Lines(truth=truth, scores=tuple(scores))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointScores:
+    """Rows by true label, and the joint counts of the scores, whose positive label is `own`."""
+
+    truth: Mapping[Label | None, int]
+    tally: PairedScores | None
+    """None where rows have no true label, or there are more than two: the caller reports that."""
+    own: Label | None = None
+
+    def for_positive(self, positive: Label | None) -> PairedScores | None:
+        """The counts with a class as the positive one."""
+        return self.tally if self.tally is None or positive == self.own else self.tally.swapped()
+
+
+def count_joint_scores(
+    source: Source, models: Sequence[str], *, exact: int, by_row: Sequence[str] = ()
+) -> JointScores | None:
+    """Joint counts of one table, if it holds more distinct scores than `exact`; None for rows in memory.
+
+    `by_row` are measures that were asked for and read scores row by row.
+    """
+    if not isinstance(source, FrameSource):
+        return None
+    wanted = Wanted(labels=(), scored=(), columns=tuple(range(len(models))), exact=exact)
+    if distinct_scores(source, wanted) <= exact:
+        return None
+    if by_row:
+        raise PlanError(
+            "comparison-needs",
+            f"{listed(by_row)} of two models is compared row by row, and more than {exact:,} distinct scores are"
+            " rounded and counted",
+            where=source.where,
+            fix="compare the areas under the ROC curves; or hold the scores in memory, 8 bytes a row and model:"
+            " scores=ScoreSettings(exact_scores=NUMBER) (--exact-scores)",
+        )
+    truth = _true_labels(source)
+    known = in_order(label for label in truth if label is not None)
+    if None in truth or not 0 < len(known) <= TWO:
+        return JointScores(truth=truth, tally=None)
+    tally = joint_scores(source, models, known[-1])
+    if (rows := sum(truth.values())) != tally.m + tally.n:  # the rows changed between two passes
+        raise rows_changed(source.where, rows, tally.m + tally.n)
+    return JointScores(truth=truth, tally=tally, own=known[-1])
+
+
+def _true_labels(source: FrameSource) -> dict[Label | None, int]:
+    """How many rows each true label has; None stands for rows without one."""
+    cells = _group(source, [source.truth])
+    if source.opened is not None:
+        source.opened.confirm(sum(rows for rows, _ in cells.values()) + source.dropped)
+    return {label: rows for (label,), (rows, _) in cells.items()}
+
+
+def joint_scores(source: FrameSource, models: Sequence[str], positive: Label) -> PairedScores:
+    """One group-by of the rounded scores of every model, with fewer bits where there are too many cells."""
+    probability = _probabilities(source)
+    for bits, most in zip(JOINT, (FEW_CELLS, MOST_CELLS), strict=True):
+        columns = {f"s{i}": nw.col(name) for i, name in enumerate(source.score)}
+        rounded = [
+            round_column(column, bits, probability=kind).alias(name)
+            for (name, column), kind in zip(columns.items(), probability, strict=True)
+        ]
+        rows = complete(source).select(nw.col(source.truth).alias("t"), *rounded)
+        grouped = rows.group_by("t", *columns).agg(nw.len().alias(_ROWS)).select("t", *columns, _ROWS)
+        if not rows.implementation.is_dask():  # it would read one partition only
+            grouped = grouped.head(most + 1)
+        truth, *scores, times = arrays(source, grouped)
+        if len(times) <= most:
+            side = coded(truth, lambda label: int(label == positive))
+            held = np.stack([column.astype(np.float64) for column in scores])
+            return PairedScores.of_cells(models, held, side == 1, times.astype(np.int64), bits)
+    raise PlanError(
+        "comparison-needs",
+        f"the scores of {len(models)} models, rounded to {JOINT[-1]} bits, meet in more than {MOST_CELLS:,} cells",
+        where=source.where,
+        fix="compare two models at a time; or hold the scores in memory, 8 bytes a row and model:"
+        " scores=ScoreSettings(exact_scores=NUMBER) (--exact-scores)",
+    )
+
+
+def _probabilities(source: FrameSource) -> list[bool]:
+    """Whether all scores of each column lie between 0 and 1."""
+    ends = [end(nw.col(name)) for name in source.score for end in (nw.Expr.min, nw.Expr.max)]
+    found = fetched(source, source.frame.select(*(one.alias(f"e{place}") for place, one in enumerate(ends))))[0]
+    low, high = (cast("tuple[float, ...]", found[side::2]) for side in (0, 1))
+    return [a >= 0 and b <= 1 for a, b in zip(low, high, strict=True)]

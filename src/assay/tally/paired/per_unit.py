@@ -115,6 +115,11 @@ class PerUnit(Digested):
         return self.scores is not None and self.scores.ndim > 2  # noqa: PLR2004  model and row
 
     @property
+    def area(self) -> str:
+        """The measure that scores are compared by in any case."""
+        return "auroc_macro" if self.classwise else "auroc"
+
+    @property
     def units(self) -> int:
         """Subjects, or rows where none are stated."""
         return self.n if self.subject is None else int(self.subject.max(initial=-1)) + 1
@@ -180,33 +185,17 @@ class PerUnit(Digested):
         """One entry for each combination of a unit, in an order that does not depend on the one rows came in."""
         keys = [*cast("Whole", self.calls)[::-1], self.truth, *([] if self.subject is None else [self.subject])]
         heavy = [] if self.weight is None else [self.weight]
-        alike = self._at(*_runs([*heavy, *keys], self.entries))
+        at, first, times = _runs([*heavy, *keys], self.entries)
+        alike = replace(self._take(at[first]), times=times)
         if self.subject is None or alike.weight is None:
             return alike
         keys = [*cast("Whole", alike.calls)[::-1], alike.truth, cast("Whole", alike.subject)]
         at, first, times = _runs(keys, alike.entries)
         weight = np.add.reduceat((alike.weight * alike.entries)[at], first) if len(first) else alike.weight
-        return replace(alike._at(at, first, times), weight=weight)  # noqa: SLF001  its own kind
+        return replace(alike._take(at[first]), weight=weight, times=times)  # noqa: SLF001  its own kind
 
-    def _at(self, at: Whole, first: Whole, times: Whole) -> PerUnit:
-        """The first entry of each run of sorted ones, which stands for as many rows as the run."""
-        kept = at[first]
-        return replace(
-            self,
-            truth=self.truth[kept],
-            calls=cast("Whole", self.calls)[:, kept],
-            subject=None if self.subject is None else self.subject[kept],
-            weight=None if self.weight is None else self.weight[kept],
-            times=times,
-        )
-
-    def _ordered(self) -> PerUnit:
-        """In an order that does not depend on the one the rows came in."""
-        keys: list[Floats | Whole] = []
-        scores = self.scores if not self.classwise else np.concatenate(np.moveaxis(cast("Floats", self.scores), 2, 1))
-        for part in (self.weight, scores, self.calls, self.truth, self.subject):
-            keys += [] if part is None else list(np.atleast_2d(part))
-        at = np.lexsort(keys)
+    def _take(self, at: Whole) -> PerUnit:
+        """Some of the entries, in a given order."""
         return replace(
             self,
             truth=self.truth[at],
@@ -215,6 +204,14 @@ class PerUnit(Digested):
             subject=None if self.subject is None else self.subject[at],
             weight=None if self.weight is None else self.weight[at],
         )
+
+    def _ordered(self) -> PerUnit:
+        """In an order that does not depend on the one the rows came in."""
+        keys: list[Floats | Whole] = []
+        scores = self.scores if not self.classwise else np.concatenate(np.moveaxis(cast("Floats", self.scores), 2, 1))
+        for part in (self.weight, scores, self.calls, self.truth, self.subject):
+            keys += [] if part is None else list(np.atleast_2d(part))
+        return self._take(np.lexsort(keys))
 
 
 def _runs(keys: Sequence[Floats | Whole], times: Whole) -> tuple[Whole, Whole, Whole]:

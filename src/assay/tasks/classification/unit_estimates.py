@@ -13,7 +13,7 @@ from assay.core.errors import RowsError
 from assay.core.text import counted
 from assay.core.values import Share, Undefined
 from assay.inference.intervals.interval_choice import FACTS
-from assay.inference.units.clustered_intervals import Clustered, jackknife_t, share_interval, table_interval
+from assay.inference.unit_intervals import Clustered, jackknife_t, share_interval, table_interval
 from assay.measures.declare import parse
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from assay.tally.scores.ranked_table import Ranked

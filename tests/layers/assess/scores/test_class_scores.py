@@ -57,9 +57,9 @@ def test_every_measure_of_all_classes_is_compared_at_the_value_an_assessment_giv
         )[name]
         assert told.value == pytest.approx(alone.value, abs=1e-12)
     # On so few distinct scores nothing is joined, so what is drawn varies around the very value.
-    from assay.inference.units.class_score_units import judged_rows
+    from assay.inference.units.class_score_units import judge_units
 
-    judged = judged_rows(c.rows, name, None)
+    judged = judge_units(c.rows, name, None)
     assert judged.centre == pytest.approx(found.effect.value, abs=1e-9)
 
 

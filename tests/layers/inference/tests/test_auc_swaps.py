@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import assay
 from assay.inference.tests.auc_beyond_delong import auroc_permutation, auroc_permutations, signed_terms
 from assay.inference.tests.delong import areas, delong
-from assay.inference.units.unit_measures import midranks
+from assay.inference.units.class_score_units import midranks
 from assay.tally.paired.joint_scores import PairedScores
 
 

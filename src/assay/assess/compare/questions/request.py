@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, cast
 
 from assay.assess.arguments import IntervalSettings, TestSettings
@@ -126,6 +127,19 @@ class Asking:
         own = zip(found, notes, strict=True)
         return tuple(replace(one, chosen=choice.why, label=choice.label, notes=said) for one, said in own)
 
+    def by_pair(
+        self, t: Any, choice: Choice, measures: Sequence[Measure | str | None] = (None,),  # noqa: ANN401  a paired tally
+        pairs: Sequence[tuple[str, str]] | None = None, positive: Label | None = None,
+    ) -> list[Finding]:  # fmt: skip
+        """What the chosen test finds by each of some measures for every two models."""
+        pairs = list(combinations(t.models, 2)) if pairs is None else pairs
+        return [
+            finding
+            for measure in measures
+            for pair in pairs
+            for finding in self.run(test_of(choice), t.only(*pair), choice, measure=measure, positive=positive)
+        ]
+
     def answer(self, question: str, choice: Choice, findings: Sequence[Finding], family: Sequence[str] = ()) -> Answer:
         """The answer whose findings are one family, and are corrected together."""
         corrected = tuple(adjusted(findings, self.asked.correction))
@@ -150,3 +164,24 @@ class Asking:
         test = cast("Significance", choice.test)
         findings = [one for name in about for one in self.run(test, tally, choice, measure=name, positive=positive)]
         return [Answer(question=str(question), kind=self.kind, choice=choice, findings=tuple(findings))]
+
+
+def test_of(choice: Choice) -> Significance:
+    """The test of a choice; what it lacks is an error."""
+    if choice.test is None:
+        raise PlanError("comparison-needs", choice.why, fix="give what is missing")
+    return choice.test
+
+
+def family_of(findings: Sequence[Finding]) -> tuple[str, ...]:
+    """What several findings are called that are corrected together."""
+    return tuple(f"{one.about} of {' and '.join(one.models)}" for one in findings) if len(findings) > 1 else ()
+
+
+def add_label(answer: Answer, label: str, *, about: str | None = None) -> Answer:
+    """The answer with a label on its findings, or on those about one thing."""
+    findings = tuple(
+        one.said(label="; ".join(filter(None, (one.label, label)))) if about in (None, one.about) else one
+        for one in answer.findings
+    )
+    return replace(answer, findings=findings)
