@@ -281,6 +281,8 @@ class Section:
     reach: Reach = Reach.ALL
     folded: bool = False
     """Whether it may be closed."""
+    after: str = ""
+    """Of a section of a task: what it stands after, `classes` or `groups`, if not before both."""
 
 
 def terms(pairs: Iterable[tuple[str, str]], look: str = "rows", **more: Reach) -> Terms:

@@ -30,10 +30,10 @@ from assay.core.blocks import (
     table,
     terms,
 )
+from assay.core.estimate_rows import prose
+from assay.core.lead import Verdict
 from assay.core.text import counted, visible
 from assay.report.blocks.data_sources import OF_DATA, stated_facts, stated_pairs
-from assay.report.estimate_rows import prose
-from assay.report.sections import Verdict
 
 SIGNS: Final = {"pass": "✓", "fail": "✗", "suspect": "?", "declared": "✎", "no-evidence": "○", "n/a": "–"}
 WORDS: Final = {

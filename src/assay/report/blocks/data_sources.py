@@ -22,9 +22,9 @@ from assay.core.blocks import (
     table,
     terms,
 )
+from assay.core.estimate_rows import prose
 from assay.core.text import counted, figure, visible
 from assay.report import sentences
-from assay.report.estimate_rows import prose
 
 OF_DATA: Final = ("data", "ground_truth", "population", "bias")
 """Parts of a plan that say where rows and truth come from; they stand with the data."""

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Cell, Head, Paragraph, Reach, table
+from assay.core.estimate_rows import prose
+from assay.core.lead import Verdict
 from assay.core.text import counted, figure, visible
-from assay.report.estimate_rows import prose
-from assay.report.sections import Verdict
 
 ANSWERS: Final = {
     "fail": ("✗", "bad"),

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from assay.assess.errata import errata
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Fold, Paragraph, Reach, Term, Terms, terms
-from assay.core.text import counted, quoted, visible
+from assay.core.estimate_rows import prose
+from assay.core.text import counted, visible
 from assay.report import sentences
-from assay.report.estimate_rows import prose
 
 
 def title(record: Record) -> str:
@@ -29,17 +29,11 @@ def rows(record: Record) -> str:
     return counted(int(record["samples"]), "row")
 
 
-def settings(record: Record, *, drawn: bool, weighted: bool) -> Iterable[str]:
-    """Choices that shape the numbers, as sentences."""
-    plan = record["plan"]
+def draws(record: Record, *, drawn: bool) -> Iterable[str]:
+    """Where draws start, if there were any."""
     if drawn:
-        yield prose(f"Draws start from seed {plan.get('intervals', {}).get('seed')}: the same on every machine.")
-    if policy := plan.get("undefined"):
-        yield prose(sentences.policy(str(policy)))
-    if stated := plan.get("costs"):
-        yield prose(sentences.costs([(quoted(truth), quoted(called), f"{cost:g}") for truth, called, cost in stated]))
-    if weighted:
-        yield sentences.WEIGHTED
+        seed = record["plan"].get("intervals", {}).get("seed")
+        yield prose(f"Draws start from seed {seed}: the same on every machine.")
 
 
 def background_blocks(record: Record, more: Iterable[tuple[str, str]] = ()) -> Iterator[Block]:

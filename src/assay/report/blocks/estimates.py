@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from assay.assess.record.record import Record
@@ -15,7 +15,6 @@ from assay.core.blocks import (
     Bullets,
     Card,
     Cell,
-    Cells,
     Chart,
     Column,
     Fold,
@@ -27,20 +26,14 @@ from assay.core.blocks import (
     Terms,
     table,
 )
+from assay.core.estimate_rows import About, Entry, entry, no_interval, prose, value_cell
+from assay.core.lead import Lead
 from assay.core.text import visible
 from assay.report import sentences
 from assay.report.charts.plane import round_axis, step_of
-from assay.report.estimate_rows import About, Entry, about, entry, number_cell, prose, value_cell
 
-LEADING: Final = (
-    "balanced_accuracy", "f1_macro", "matthews_corrcoef", "f1", "recall", "precision", "recall_macro",
-    "precision_macro", "specificity", "cohen_kappa", "auroc", "auroc_macro", "average_precision", "accuracy",
-)  # fmt: skip
-"""Headlines where classes are not equally frequent: those that a large class cannot carry come first."""
-BASELINE: Final = "no_information_rate"
 BAR: Final = 24
 """Characters of the axis of a terminal."""
-AVERAGED: Final = ("precision", "recall", "specificity", "f1", "jaccard")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,16 +45,6 @@ class Estimates:
     of_level: dict[tuple[str, str], dict[str, Entry]] = field(default_factory=dict)
     methods: dict[str, set[int]] = field(default_factory=dict)
     """Interval methods, and how many draws they took."""
-
-    @property
-    def baseline(self) -> Entry | None:
-        """What calling every row the largest class would reach."""
-        return self.whole.get(BASELINE)
-
-    @property
-    def known_baseline(self) -> Entry | None:
-        """The same, where it is defined."""
-        return self.baseline if self.baseline is not None and self.baseline.defined else None
 
     @property
     def undefined(self) -> list[Entry]:
@@ -104,16 +87,15 @@ def _alike(headline: Sequence[Entry]) -> list[Entry]:
     return max(drawn, key=len, default=[])
 
 
-def headline_chart(
-    headline: Sequence[Entry], level: str, baseline: Entry | None = None, *, balanced: bool = True
-) -> Chart | None:
-    """Point and interval of the measures that share an axis, which is stated; balanced ones lead where asked for."""
+def headline_chart(headline: Sequence[Entry], level: str, lead: Lead, baseline: Entry | None = None) -> Chart | None:
+    """Point and interval of the measures that share an axis, which is stated, in the order that the task leads with."""
     drawn = _alike(headline)
     if not drawn:
         return None
-    order = {name: place for place, name in enumerate(LEADING)}
-    drawn = drawn if balanced else sorted(drawn, key=lambda v: order.get(v.about.measure, len(order)))
-    floor = baseline.value if baseline is not None and any(v.about.measure == "accuracy" for v in drawn) else None
+    order = {name: place for place, name in enumerate(lead.order)}
+    drawn = sorted(drawn, key=lambda v: order.get(v.about.measure, len(order)))
+    known = lead.baseline is not None and any(v.about.measure == lead.baseline.of for v in drawn)
+    floor = baseline.value if baseline is not None and known else None
     low, high, near = _stated_axis(drawn, floor)
     rows = [
         {"label": v.about.name, "value": v.value, "low": v.low, "high": v.high, "small": v.short,
@@ -125,9 +107,10 @@ def headline_chart(
         "title": f"Headline measures with {level} intervals", "wide": 380, "ends": [low, high], "rows": rows,
         "x": f"axis from {low:g} to {high:g}{f'; {better}' if better.endswith('is better') else ''}",
     }  # fmt: skip
-    if floor is not None and baseline is not None:
+    if floor is not None and baseline is not None and lead.baseline is not None:
         beyond = "" if near else ", beyond the axis"
-        data["note"] = f"{'Dashed: a' if near else 'A'}ccuracy of {sentences.BASELINE}, {baseline.shown}{beyond}"
+        said = f"{lead.baseline.of} of {lead.baseline.says}, {baseline.shown}{beyond}"
+        data["note"] = f"Dashed: {said}" if near else f"{said[:1].upper()}{said[1:]}"
         data |= {"reference": {"x": floor, "text": ""}} if near else {}
     return Chart("intervals", (data,))
 
@@ -149,14 +132,14 @@ def headline_table(headline: Sequence[Entry], level: str, baseline: Entry | None
             v.so if v.defined else v.reason,
             Cell(v.about.says, tone="soft"),
         )
-        for v in (*headline, *([baseline] if baseline is not None and baseline.defined else []))
+        for v in (*headline, *([baseline] if baseline is not None else []))
     )
     meaning = Column("meaning", width=4, reach=Reach.FULL)
     heads = ("measure", "text", 2), ("value", "number"), (f"{level} interval", "text", 2), meaning
     return table(sentences.HEADLINE, f"{sentences.HEADLINE} with {level} intervals", heads, rows, look="lead")
 
 
-def terminal_blocks(headline: Sequence[Entry], level: str, baseline: Entry | None) -> Iterator[Block]:
+def terminal_blocks(headline: Sequence[Entry], level: str, lead: Lead, baseline: Entry | None) -> Iterator[Block]:
     """The headline measures by what is typed to get them, on one axis of characters, with their notes below."""
     axis, bars = _bars(headline)
     columns: dict[Column, list[str | Cell]] = {
@@ -172,8 +155,9 @@ def terminal_blocks(headline: Sequence[Entry], level: str, baseline: Entry | Non
         f"{', '.join(v.about.measure for v in headline if note in v.notes)}: {note}"
         for note in dict.fromkeys(note for v in headline for note in v.notes)
     ]
-    said += sorted({sentences.no_interval(v.missing) for v in headline if v.defined and not v.interval})
-    said += [f"baseline: accuracy {baseline.shown}: {sentences.BASELINE}"] if baseline is not None else []
+    said += sorted({no_interval(v.missing) for v in headline if v.defined and not v.interval})
+    if baseline is not None and lead.baseline is not None:
+        said.append(f"baseline: {lead.baseline.of} {baseline.shown}: {lead.baseline.says}")
     yield from (Paragraph(text, reach=Reach.TERMINAL) for text in said)
 
 
@@ -197,26 +181,6 @@ def _bars(headline: Sequence[Entry]) -> tuple[str, dict[str, str]]:
         bars[v.about.measure] = "".join(marks)
     first, last = f"{low:g}", f"{high:g}"
     return f"{first}{'axis':^{BAR - len(first + last)}}{last}", bars
-
-
-def average_blocks(read: Estimates, level: str) -> Iterator[Block]:
-    """Measures averaged over classes in several ways, side by side."""
-    by_base: dict[str, dict[str, Entry]] = {}
-    for value in read.whole.values():
-        known = value.about
-        if known.average in sentences.AVERAGES and known.measure == f"{known.base}_{known.average}":
-            by_base.setdefault(known.base, {})[known.average] = value
-    rows: list[Cells] = [
-        (about(base).name, *(replace(number_cell(ways.get(way)), why="") for way in sentences.AVERAGES))
-        for base, ways in by_base.items()
-        if len(ways) > 1 and base in AVERAGED
-    ]
-    if rows:
-        meant = "; ".join(f"{way}: {what}" for way, what in sentences.AVERAGES.items())
-        yield Paragraph(f"{meant}.", "soft", reach=Reach.REPORT)
-        heads = ("measure", "text", 3), *((way, "number", 2) for way in sentences.AVERAGES)
-        caption = f"Averages over classes with {level} intervals"
-        yield Card((table("Macro, weighted and micro averages", caption, heads, rows, look="flat"),))
 
 
 def lost_blocks(read: Estimates, level: str) -> Iterator[Block]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.assess.declarations import POWER, p_shown
-from assay.core.text import figure, visible
+from assay.core.estimate_rows import SPOKEN, prose, real
+from assay.core.text import figure, percent, visible
 from assay.report import sentences
-from assay.report.estimate_rows import prose, real
 
 POINTS: Final = 100
 
@@ -109,7 +109,7 @@ def _global(finding: Mapping[str, Any]) -> str:
 
 def _ahead(about: str, ahead: str, behind: str, size: str, effect: Mapping[str, Any], *, equal: bool) -> str:
     if equal:
-        named = sentences.SPOKEN.get(about, about.replace("_", " ")) or _plain(str(effect["name"]))
+        named = SPOKEN.get(about, about.replace("_", " ")) or _plain(str(effect["name"]))
         return f"{ahead} and {behind} are equal in {named}"
     known = {
         "accuracy": f"{ahead} is right on {size} more of the rows than {behind}",
@@ -122,7 +122,7 @@ def _ahead(about: str, ahead: str, behind: str, size: str, effect: Mapping[str, 
         return known[about]
     if "mean rank" in str(effect["name"]):
         return f"{behind} ranks better than {ahead}: mean rank lower by {size}"
-    name = sentences.SPOKEN.get(about, about.replace("_", " ")) or "mean"
+    name = SPOKEN.get(about, about.replace("_", " ")) or "mean"
     return f"{name} of {ahead} is higher than that of {behind} by {size}"
 
 
@@ -139,7 +139,7 @@ def _size(value: float, effect: Mapping[str, Any]) -> str:
 
 
 def _level(effect: Mapping[str, Any]) -> str:
-    return sentences.percent(float(effect.get("level", 0.95)))
+    return percent(float(effect.get("level", 0.95)))
 
 
 def _p(finding: Mapping[str, Any]) -> str:
@@ -167,11 +167,11 @@ def finding_text(finding: Mapping[str, Any]) -> FindingText:
     power = ""
     if finding.get("significant") is False and least.get("value") is not None:
         size = _amount(float(real(least["value"]) or 0.0), effect)
-        power = f"a difference of {size} would have been detected with a chance of {sentences.percent(POWER)}"
+        power = f"a difference of {size} would have been detected with a chance of {percent(POWER)}"
     return FindingText(
         sentence=sentence(finding),
         test=prose(finding["title"]),
-        about=prose(sentences.SPOKEN.get(finding["about"], str(finding["about"]).replace("_", " "))),
+        about=prose(SPOKEN.get(finding["about"], str(finding["about"]).replace("_", " "))),
         pair=" and ".join(visible(m) for m in finding["models"]),
         minus=" minus ".join(visible(m) for m in finding["models"]) if len(finding["models"]) == 2 else "",  # noqa: PLR2004
         effect="undefined" if value is None else _amount(value, effect),

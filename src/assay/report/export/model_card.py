@@ -15,8 +15,8 @@ from typing import Any, Final
 from assay.assess.record.record import Record
 from assay.core.errors import PlanError
 from assay.core.text import twelve_digits
-from assay.report.assessment_document import document_of
-from assay.report.export.cyclonedx import TASKS, UNNAMED, task_name
+from assay.report.document import Document
+from assay.report.export.cyclonedx import UNNAMED, task_name
 from assay.report.render.markdown import render
 
 BEGIN: Final = "<!-- assay:begin -->"
@@ -53,23 +53,23 @@ def index(record: Record, task: str) -> list[dict[str, Any]]:
     """The `model-index` of a Record: its headline measures, with intervals among their arguments."""
     plan = record["plan"]
     source = str(plan.get("data", {}).get("from") or "test data")
-    kind = "classification" if record["task"] in TASKS else str(record["task"])
+    document = Document(record)
     result = {
-        "task": {"type": task or kind, "name": task_name(record)},
+        "task": {"type": task or document.task.name, "name": task_name(document)},
         "dataset": {"type": source, "name": source, "split": str(plan.get("split") or "test")},
-        "metrics": list(_metrics(record)),
+        "metrics": list(_metrics(document)),
     }
     return [{"name": str(plan.get("model") or UNNAMED), "results": [result]}]
 
 
-def _metrics(record: Record) -> Iterator[dict[str, Any]]:
-    for entry in document_of(record).headline:
+def _metrics(document: Document) -> Iterator[dict[str, Any]]:
+    for entry in document.headline:
         if entry.value is None or entry.endless:
             continue  # the index takes numbers only; the section says why there is none
         metric: dict[str, Any] = {"type": entry.about.measure, "value": entry.value, "name": entry.about.name}
         if entry.low is not None and entry.high is not None and math.isfinite(entry.high):
             ends = {"low": twelve_digits(entry.low), "high": twelve_digits(entry.high)}
-            metric["args"] = {**ends, "level": record["plan"]["level"], "interval": entry.method}
+            metric["args"] = {**ends, "level": document.record["plan"]["level"], "interval": entry.method}
         yield metric
 
 

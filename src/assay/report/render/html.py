@@ -16,10 +16,11 @@ from typing import Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Reach
+from assay.core.lead import Verdict
 from assay.report import colours
-from assay.report.assessment_document import report_of
+from assay.report.document import report_of
 from assay.report.render.html_blocks import escaped, labelled, section_html
-from assay.report.sections import Report, Verdict
+from assay.report.sections import Report
 
 _FRAME: Final = re.compile(r'<g class="fr">.*?</g></g>')
 STYLE, SCRIPT, POLICY = "\0style", "\0script", "\0policy"

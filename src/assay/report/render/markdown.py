@@ -24,7 +24,7 @@ from assay.core.blocks import (
     Terms,
     Threshold,
 )
-from assay.report.assessment_document import report_of
+from assay.report.document import report_of
 
 MOST_ROWS: Final = 50
 MOST_CELLS: Final = 15

@@ -23,7 +23,7 @@ from assay.core.blocks import (
     Threshold,
 )
 from assay.core.text import counted
-from assay.report.assessment_document import report_of
+from assay.report.document import report_of
 from assay.report.fit_text import fitted, wrapped
 from assay.report.render.text_columns import Lines, Text
 

@@ -4,23 +4,78 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from typing import Any, Final
+from typing import Final, Protocol, cast
 
-from assay.assess.declarations import base_of, declaration
 from assay.core.blocks import Cell
-from assay.core.errors import RecordError
+from assay.core.errors import PlanError, RecordError
+from assay.core.json_text import Count, count_from_json
+from assay.core.registry import Declared, Registry
+from assay.core.task import find_task
 from assay.core.text import SHOWN, figure, visible
-from assay.report import sentences
-from assay.tally.base import Count, count_from_json
 
 LONGEST: Final = 1200
 """A note or reason longer than this is cut; names are cut much earlier, by `visible`."""
 INFINITE: Final = {"inf": math.inf, "-inf": -math.inf}
 UNDEFINED: Final = "undefined"
+PARAMETERS: Final = re.compile(r"[@(].*", re.DOTALL)
+"""What a name says beyond that of the measure: `ndcg@10`, `f_beta(beta=2)`."""
+SPOKEN: Final = {
+    "matthews_corrcoef": "Matthews correlation",
+    "cohen_kappa": "Cohen's kappa",
+    "youden_index": "Youden index",
+    "fowlkes_mallows": "Fowlkes-Mallows",
+    "jaccard": "Jaccard index",
+    "gini_impurity": "Gini impurity",
+    "jensen_shannon": "Jensen-Shannon divergence",
+    "kl_truth_pred": "KL, truth from predicted",
+    "kl_pred_truth": "KL, predicted from truth",
+    "csmf_accuracy": "CSMF accuracy",
+    "cccsmf_accuracy": "chance-corrected CSMF accuracy",
+    "likelihood_ratio_positive": "positive likelihood ratio",
+    "likelihood_ratio_negative": "negative likelihood ratio",
+    "auroc": "AUROC",
+    "auroc_macro": "AUROC, macro",
+    "auroc_weighted": "AUROC, weighted",
+    "auroc_micro": "AUROC, micro",
+    "auroc_one_vs_one": "AUROC, pairs of classes",
+    "auroc_convex_hull": "AUROC of the convex hull",
+    "partial_auroc": "partial AUROC",
+    "partial_auroc_standardised": "partial AUROC, standardised",
+    "gini_coefficient": "Gini coefficient",
+    "h_measure": "H-measure",
+    "kolmogorov_smirnov": "Kolmogorov-Smirnov statistic",
+    "auprc_trapezoid": "AUPRC by trapezoids",
+    "auprc_davis_goadrich": "AUPRC by Davis and Goadrich",
+    "brier_score": "Brier score",
+    "brier_score_multiclass": "Brier score, all classes",
+    "brier_miscalibration": "Brier score: miscalibration",
+    "brier_discrimination": "Brier score: discrimination",
+    "brier_uncertainty": "Brier score: uncertainty",
+    "log_loss_multiclass": "log loss, all classes",
+    "spiegelhalter_z": "Spiegelhalter's z",
+}
+"""Names that read badly with their underscores taken away."""
+
+
+class MeasureText(Declared, Protocol):
+    """What reports tell of the declaration of a measure."""
+
+    says: str
+    formula: str
+    range: tuple[float, float]
+    range_shown: str
+    better: object
+    chance: str | None
+    source: Sequence[object]
+    family: str
+    unit: str
+    base: str | None
+    average: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +135,27 @@ class Entry:
     def so(self) -> str:
         """The interval, or why there is none."""
         return self.interval or self.missing
+
+
+def spoken(name: str, symbol: str = "") -> str:
+    """The name of a measure as people say it.
+
+    >>> spoken("negative_predictive_value", "NPV"), spoken("f_0_5", "F0.5"), spoken("cohen_kappa", "κ")
+    ('negative predictive value', 'F0.5', "Cohen's kappa")
+    """
+    if name in SPOKEN:
+        return SPOKEN[name]
+    plain = name.replace("_", "").casefold()
+    return symbol if plain == symbol.replace(".", "").casefold() else name.replace("_", " ")
+
+
+def no_interval(why: str) -> str:
+    """Why there is no interval.
+
+    >>> no_interval("a constant, not an estimate"), no_interval("no interval for weighted rows")
+    ('no interval: a constant, not an estimate', 'no interval for weighted rows')
+    """
+    return why if why.startswith("no interval") else f"no interval: {why}"
 
 
 def number_cell(entry: Entry | None) -> Cell:
@@ -149,15 +225,16 @@ def in_hundred(part: Count | float, whole: Count | float = 1) -> str:
 
 
 @cache
-def about(title: str, task: str = "") -> About:
+def about(title: str, task: str) -> About:
     """The declaration of a measure of a task; a Record from elsewhere may name one we do not know."""
-    measure = declaration(title, task)
-    if measure is None:
+    try:
+        registry = cast("Registry[MeasureText]", find_task(task).registry)
+        measure = registry.find(PARAMETERS.sub("", title))
+    except PlanError:
         return About(measure=visible(title), name=visible(title))
-    name = sentences.spoken(measure.name, measure.symbol)
-    base = base_of(measure)
-    if base is not None:
-        name = f"{sentences.spoken(base.name, base.symbol)}, {measure.average}"
+    name = spoken(measure.name, measure.symbol)
+    if measure.base is not None and measure.base in registry and measure.name == f"{measure.base}_{measure.average}":
+        name = f"{spoken(measure.base, registry.find(measure.base).symbol)}, {measure.average}"
     given = title.removeprefix(measure.name)
     return About(
         measure=title,
@@ -178,7 +255,7 @@ def about(title: str, task: str = "") -> About:
     )
 
 
-def entry(estimate: Mapping[str, Any], task: str = "") -> Entry:
+def entry(estimate: Mapping[str, object], task: str) -> Entry:
     """An estimate of a Record, ready to be shown."""
     known = about(str(estimate["measure"]), task)
     value, low, high = (real(estimate.get(name)) for name in ("value", "low", "high"))
@@ -200,7 +277,11 @@ def entry(estimate: Mapping[str, Any], task: str = "") -> Entry:
         method=visible(estimate.get("interval") or "none"),
         n=amount(count_from_json(estimate["n"])),
         parts=parts,
-        notes=tuple(prose(note) for key in ("notes", "interval_notes") for note in estimate.get(key, ())),
+        notes=tuple(
+            prose(note)
+            for key in ("notes", "interval_notes")
+            for note in cast("Sequence[object]", estimate.get(key, ()))
+        ),
     )
 
 

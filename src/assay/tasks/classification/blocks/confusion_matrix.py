@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from assay.core.blocks import Block, Card, Cell, Cells, Grid, GridCell, Paragraph, Reach, Table, table
+from assay.core.estimate_rows import amount, in_hundred, share
+from assay.core.lead import Verdict
 from assay.core.text import counted, quoted, visible
-from assay.report.estimate_rows import amount, in_hundred, share
-from assay.report.sections import Verdict
 from assay.tally.base import Count, count_from_json
 
 MOST_CLASSES: Final = 30
