@@ -225,6 +225,8 @@ class Grid(Block):
     total: str
     hidden: int = 0
     """Names that were added up."""
+    instead: str = ""
+    """What is said where the grid does not fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

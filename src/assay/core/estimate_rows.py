@@ -95,8 +95,6 @@ class About:
     source: str = ""
     family: str = ""
     unit: str = ""
-    base: str = ""
-    average: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,8 +248,6 @@ def about(title: str, task: str) -> About:
         source="; ".join(str(one) for one in measure.source),
         family=measure.family,
         unit=measure.unit,
-        base=measure.base or "",
-        average=measure.average or "",
     )
 
 

@@ -144,9 +144,9 @@ def read_factors(record: Record, read: Estimates, shown: tuple[Entry, ...]) -> t
 
 def _rows_of(level: dict[str, Any], entries: dict[str, Entry]) -> int:
     """How many rows a level has, or units where its tally does not tell."""
-    for part in ("confusion", "units"):
-        if "rows" in level.get(part, {}):
-            return int(level[part]["rows"])
+    counted_rows = (int(part["rows"]) for part in level.values() if isinstance(part, dict) and "rows" in part)
+    if (rows := next(counted_rows, None)) is not None:
+        return rows
     numbers = [value.n.replace(",", "") for value in entries.values()]
     return max((int(number) for number in numbers if number.isdigit()), default=0)
 

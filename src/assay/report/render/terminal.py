@@ -282,22 +282,7 @@ def _grid(page: _Page, block: tree.Grid) -> None:
     if few and page.columns(ways(), must_fit=True) is not None:
         return
     size = f"{len(block.labels) + block.hidden:,}"
-    page.said(f"{size} by {size} cells do not fit here: see the report{_worst(block)}")
-
-
-def _worst(block: tree.Grid) -> str:
-    """The most frequent mistake."""
-    wrong = [
-        (float(cell.text.replace(",", "")), cell.text, true, called)
-        for called, counts in zip(block.labels, block.rows, strict=True)
-        for true, cell in zip(block.labels, counts, strict=True)
-        if not cell.right and not cell.empty
-    ]
-    if not wrong or block.hidden:
-        return ""
-    _, count, true, called = max(wrong, key=lambda mistake: mistake[0])
-    room = ROOMS[1]
-    return f'; the most frequent mistake: {count} of "{fitted(true, room)}" called "{fitted(called, room)}"'
+    page.said(f"{size} by {size} cells do not fit here: see the report. {block.instead}")
 
 
 def _nothing(page: _Page, block: tree.Figure | tree.Threshold) -> None:

@@ -118,6 +118,7 @@ def matrix(tally: ClassCounts) -> Grid:
         totals=tuple(map(amount, totals)),
         total=amount(tally.total),
         hidden=k - last,
+        instead=worst_mistake(tally),
     )
 
 
