@@ -19,7 +19,7 @@ from assay.core.text import visible
 
 if TYPE_CHECKING:
     from assay.core.blocks import Chart, Section
-    from assay.core.lead import Lead
+    from assay.core.blocks.lead import Lead
 
 TASKS: Final = "assay.tasks"
 """The package whose folders are the tasks."""
@@ -140,7 +140,7 @@ class ReportParts(Protocol):
 
     def lead(self, record: Mapping[str, object]) -> Lead:  # noqa: ARG002  part of the contract
         """What a report, also that of a comparison, says first."""
-        from assay.core.lead import Lead
+        from assay.core.blocks.lead import Lead
 
         return Lead()
 

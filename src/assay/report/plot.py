@@ -19,8 +19,8 @@ from assay.core.task import find_task
 from assay.core.text import visible
 from assay.report.blocks.comparison import VALUES, forest_of_models
 from assay.report.charts import draw
-from assay.report.document import Document
 from assay.report.render.pdf import style, typesetter
+from assay.report.report_document import Document
 from assay.rows.temporary_files import write_whole
 
 Rows: TypeAlias = list[dict[str, Any]]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from assay.core.blocks import Block, Card, Fold, Heading, Paragraph, Reach, Section, Table
-from assay.core.lead import Remark, Verdict
+from assay.core.blocks.lead import Remark, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,8 +28,8 @@ from assay.core.blocks import (
     table,
     terms,
 )
-from assay.core.estimate_rows import about, entry, prose, real, spoken
-from assay.core.lead import Lead, Remark
+from assay.core.blocks.estimate_rows import about, entry, prose, real, spoken
+from assay.core.blocks.lead import Lead, Remark
 from assay.core.task import Task, find_task
 from assay.core.text import counted, figure, percent, visible
 from assay.report import sentences

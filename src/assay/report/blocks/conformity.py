@@ -30,8 +30,8 @@ from assay.core.blocks import (
     table,
     terms,
 )
-from assay.core.estimate_rows import prose
-from assay.core.lead import Verdict
+from assay.core.blocks.estimate_rows import prose
+from assay.core.blocks.lead import Verdict
 from assay.core.text import counted, visible
 from assay.report.blocks.data_sources import OF_DATA, stated_facts, stated_pairs
 

@@ -22,7 +22,7 @@ from assay.core.blocks import (
     table,
     terms,
 )
-from assay.core.estimate_rows import prose
+from assay.core.blocks.estimate_rows import prose
 from assay.core.text import counted, figure, visible
 from assay.report import sentences
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Cell, Head, Paragraph, Reach, table
-from assay.core.estimate_rows import prose
-from assay.core.lead import Verdict
+from assay.core.blocks.estimate_rows import prose
+from assay.core.blocks.lead import Verdict
 from assay.core.text import counted, figure, visible
 
 ANSWERS: Final = {

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from assay.assess.errata import errata
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Fold, Paragraph, Reach, Term, Terms, terms
-from assay.core.estimate_rows import prose
+from assay.core.blocks.estimate_rows import prose
 from assay.core.text import counted, visible
 from assay.report import sentences
 

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from assay.assess.record.record import Record
 from assay.core.blocks import (
@@ -26,14 +26,21 @@ from assay.core.blocks import (
     Terms,
     table,
 )
-from assay.core.estimate_rows import About, Entry, entry, no_interval, prose, value_cell
-from assay.core.lead import Lead
+from assay.core.blocks.estimate_rows import About, Entry, entry, no_interval, prose, value_cell
+from assay.core.blocks.lead import Baseline
 from assay.core.text import visible
 from assay.report import sentences
 from assay.report.charts.plane import round_axis, step_of
 
 BAR: Final = 24
 """Characters of the axis of a terminal."""
+
+
+class Floor(NamedTuple):
+    """What a leading measure must beat, with its value."""
+
+    baseline: Baseline
+    entry: Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,16 +94,18 @@ def _alike(headline: Sequence[Entry]) -> list[Entry]:
     return max(drawn, key=len, default=[])
 
 
-def headline_chart(headline: Sequence[Entry], level: str, lead: Lead, baseline: Entry | None = None) -> Chart | None:
+def headline_chart(
+    headline: Sequence[Entry], level: str, order: Sequence[str] = (), floor: Floor | None = None
+) -> Chart | None:
     """Point and interval of the measures that share an axis, which is stated, in the order that the task leads with."""
     drawn = _alike(headline)
     if not drawn:
         return None
-    order = {name: place for place, name in enumerate(lead.order)}
-    drawn = sorted(drawn, key=lambda v: order.get(v.about.measure, len(order)))
-    known = lead.baseline is not None and any(v.about.measure == lead.baseline.of for v in drawn)
-    floor = baseline.value if baseline is not None and known else None
-    low, high, near = _stated_axis(drawn, floor)
+    places = {name: place for place, name in enumerate(order)}
+    drawn = sorted(drawn, key=lambda v: places.get(v.about.measure, len(places)))
+    if floor is not None and not any(v.about.measure == floor.baseline.of for v in drawn):
+        floor = None
+    low, high, near = _stated_axis(drawn, floor.entry.value if floor is not None else None)
     rows = [
         {"label": v.about.name, "value": v.value, "low": v.low, "high": v.high, "small": v.short,
          "text": v.shown if v.defined else f"∅ {v.shown}"}
@@ -107,11 +116,11 @@ def headline_chart(headline: Sequence[Entry], level: str, lead: Lead, baseline: 
         "title": f"Headline measures with {level} intervals", "wide": 380, "ends": [low, high], "rows": rows,
         "x": f"axis from {low:g} to {high:g}{f'; {better}' if better.endswith('is better') else ''}",
     }  # fmt: skip
-    if floor is not None and baseline is not None and lead.baseline is not None:
+    if floor is not None:
         beyond = "" if near else ", beyond the axis"
-        said = f"{lead.baseline.of} of {lead.baseline.says}, {baseline.shown}{beyond}"
+        said = f"{floor.baseline.of} of {floor.baseline.says}, {floor.entry.shown}{beyond}"
         data["note"] = f"Dashed: {said}" if near else f"{said[:1].upper()}{said[1:]}"
-        data |= {"reference": {"x": floor, "text": ""}} if near else {}
+        data |= {"reference": {"x": floor.entry.value, "text": ""}} if near else {}
     return Chart("intervals", (data,))
 
 
@@ -123,7 +132,7 @@ def _stated_axis(values: Sequence[Entry], floor: float | None) -> tuple[float, f
     return max(axis.low, values[0].about.span[0]), min(axis.high, values[0].about.span[1]), near
 
 
-def headline_table(headline: Sequence[Entry], level: str, baseline: Entry | None) -> Table:
+def headline_table(headline: Sequence[Entry], level: str, floor: Floor | None) -> Table:
     """The headline measures with their intervals and meanings."""
     rows = (
         (
@@ -132,14 +141,14 @@ def headline_table(headline: Sequence[Entry], level: str, baseline: Entry | None
             v.so if v.defined else v.reason,
             Cell(v.about.says, tone="soft"),
         )
-        for v in (*headline, *([baseline] if baseline is not None else []))
+        for v in (*headline, *([floor.entry] if floor is not None else []))
     )
     meaning = Column("meaning", width=4, reach=Reach.FULL)
     heads = ("measure", "text", 2), ("value", "number"), (f"{level} interval", "text", 2), meaning
     return table(sentences.HEADLINE, f"{sentences.HEADLINE} with {level} intervals", heads, rows, look="lead")
 
 
-def terminal_blocks(headline: Sequence[Entry], level: str, lead: Lead, baseline: Entry | None) -> Iterator[Block]:
+def terminal_blocks(headline: Sequence[Entry], level: str, floor: Floor | None) -> Iterator[Block]:
     """The headline measures by what is typed to get them, on one axis of characters, with their notes below."""
     axis, bars = _bars(headline)
     columns: dict[Column, list[str | Cell]] = {
@@ -156,8 +165,8 @@ def terminal_blocks(headline: Sequence[Entry], level: str, lead: Lead, baseline:
         for note in dict.fromkeys(note for v in headline for note in v.notes)
     ]
     said += sorted({no_interval(v.missing) for v in headline if v.defined and not v.interval})
-    if baseline is not None and lead.baseline is not None:
-        said.append(f"baseline: {lead.baseline.of} {baseline.shown}: {lead.baseline.says}")
+    if floor is not None:
+        said.append(f"baseline: {floor.baseline.of} {floor.entry.shown}: {floor.baseline.says}")
     yield from (Paragraph(text, reach=Reach.TERMINAL) for text in said)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.assess.declarations import POWER, p_shown
-from assay.core.estimate_rows import SPOKEN, prose, real
+from assay.core.blocks.estimate_rows import SPOKEN, prose, real
 from assay.core.text import figure, percent, visible
 from assay.report import sentences
 

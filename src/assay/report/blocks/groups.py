@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Cell, Chart, Column, Figure, Fold, Heading, Paragraph, Reach, Table, table
-from assay.core.estimate_rows import About, Entry, about, in_hundred, number_cell, prose, real
-from assay.core.lead import ClassSizes
+from assay.core.blocks.estimate_rows import About, Entry, about, in_hundred, number_cell, prose, real
+from assay.core.blocks.lead import ClassSizes
 from assay.core.text import chance_shown, counted, figure, listed, visible
 from assay.core.values import SMALL
 from assay.report import sentences

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from assay.assess.record.record import Record
 from assay.report.blocks.environment import rows
-from assay.report.document import Document
 from assay.report.render.html import version
+from assay.report.report_document import Document
 
 SPEC: Final = "1.6"
 SCHEMA: Final = f"http://cyclonedx.org/schema/bom-{SPEC}.schema.json"

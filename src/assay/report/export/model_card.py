@@ -15,9 +15,9 @@ from typing import Any, Final
 from assay.assess.record.record import Record
 from assay.core.errors import PlanError
 from assay.core.text import twelve_digits
-from assay.report.document import Document
 from assay.report.export.cyclonedx import UNNAMED, task_name
 from assay.report.render.markdown import render
+from assay.report.report_document import Document
 
 BEGIN: Final = "<!-- assay:begin -->"
 END: Final = "<!-- assay:end -->"

@@ -17,10 +17,10 @@ from typing import Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Reach
-from assay.core.lead import Remark, Verdict
+from assay.core.blocks.lead import Remark, Verdict
 from assay.report import colours
-from assay.report.document import report_of
 from assay.report.render.html_blocks import escaped, labelled, section_html
+from assay.report.report_document import report_of
 from assay.report.sections import Report
 
 _FRAME: Final = re.compile(r'<g class="fr">.*?</g></g>')

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from assay.assess.record.record import Record
 from assay.core import blocks as tree
-from assay.report.document import report_of
+from assay.report.report_document import report_of
 
 MOST_ROWS: Final = 50
 MOST_CELLS: Final = 15

@@ -17,14 +17,14 @@ from typing import Any, Final, TypeAlias, cast
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Chart, Figure, Grid, GridCell, Heading, Reach, Table, Threshold
+from assay.core.blocks.lead import Verdict
 from assay.core.errors import AssayError, PlanError
-from assay.core.lead import Verdict
 from assay.core.text import visible
 from assay.report import charts, colours
-from assay.report.document import report_of
 from assay.report.fit_text import fitted
 from assay.report.pdf_text import breakable, mapped
 from assay.report.render.html import version
+from assay.report.report_document import report_of
 from assay.report.sections import Report
 
 STANDARDS: Final = ("a-3a", "ua-1")

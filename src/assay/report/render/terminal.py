@@ -10,9 +10,9 @@ from typing import Any, Final
 from assay.assess.record.record import Record
 from assay.core import blocks as tree
 from assay.core.text import counted
-from assay.report.document import report_of
 from assay.report.fit_text import fitted, wrapped
 from assay.report.render.text_columns import Lines, Text
+from assay.report.report_document import report_of
 
 WIDEST: Final = 100
 """Columns of a sentence, and of everything where nobody says how wide the terminal is."""

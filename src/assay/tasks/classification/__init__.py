@@ -20,7 +20,7 @@ from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
     from assay.core.blocks import Section
-    from assay.core.lead import Lead
+    from assay.core.blocks.lead import Lead
     from assay.core.registry import Registry
     from assay.measures import Measure
 

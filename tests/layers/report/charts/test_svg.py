@@ -5,13 +5,12 @@ import re
 
 import pytest
 
-from assay.core.lead import Lead
 from assay.report.blocks.estimates import headline_chart
 from assay.report.blocks.groups import class_blocks
 from assay.report.charts import draw
 from assay.report.colours import DARK, LIGHT, READABLE, STEPS, contrast, shade, steps
-from assay.report.document import Document
 from assay.report.fit_text import cells, ems, fitted
+from assay.report.report_document import Document
 from tests.layers.report import examples
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -89,7 +88,7 @@ def test_the_headline_stands_on_one_stated_axis_and_balanced_measures_lead():
     assert data["x"] == f"axis from {low:g} to {high:g}; higher is better"
     assert document.lead.order  # 480 of 600 rows are of one class
     assert [row["label"] for row in data["rows"]][:2] == ["balanced accuracy", "Matthews correlation"]
-    even = headline_chart(document.headline, "95 %", Lead())
+    even = headline_chart(document.headline, "95 %")
     assert even.data[0]["rows"][0]["label"] == "accuracy"
     assert "always the largest class, 0.800" in data["note"]
 

@@ -14,10 +14,10 @@ from assay.assess.assess import assess
 from assay.core.blocks import Figure, Threshold
 from assay.report.charts import draw
 from assay.report.charts.plane import straightened
-from assay.report.document import Document
 from assay.report.render.html import policy, render, slider, stylesheet
 from assay.report.render.markdown import render as markdown
 from assay.report.render.terminal import summary
+from assay.report.report_document import Document
 from assay.tasks.classification.blocks import score_figures as figures
 from assay.tasks.classification.blocks.class_report import ClassRecord
 from assay.tasks.classification.blocks.decision_point import threshold_block

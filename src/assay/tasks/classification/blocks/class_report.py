@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from assay.core.blocks import Block, Card, Cells, Chart, Paragraph, Reach, Section, section, table
-from assay.core.estimate_rows import Entry, about, amount, entry, no_interval, number_cell, prose
-from assay.core.lead import Baseline, ClassSizes, Lead, Remark, Verdict
+from assay.core.blocks.estimate_rows import Entry, about, amount, entry, no_interval, number_cell, prose
+from assay.core.blocks.lead import Baseline, ClassSizes, Lead, Remark, Verdict
 from assay.core.text import counted, listed, percent, quoted, visible
 from assay.tasks.classification.blocks.confusion_matrix import (
     MOST_CLASSES,

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from assay.core.blocks import Block, Card, Cell, Cells, Grid, GridCell, Paragraph, Reach, Table, table
-from assay.core.estimate_rows import amount, in_hundred, share
-from assay.core.lead import Verdict
+from assay.core.blocks.estimate_rows import amount, in_hundred, share
+from assay.core.blocks.lead import Verdict
 from assay.core.text import counted, quoted, visible
 from assay.tally.base import Count, count_from_json
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from assay.core.blocks import Reach, Threshold
-from assay.core.estimate_rows import amount, entry, prose, real
+from assay.core.blocks.estimate_rows import amount, entry, prose, real
 from assay.core.text import figure, visible
 from assay.tally.base import count_from_json, count_to_json
 from assay.tasks.classification.blocks import score_figures as figures

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from assay.core.blocks import chart
+from assay.core.blocks.estimate_rows import share
 from assay.core.errors import PlanError
-from assay.core.estimate_rows import share
 from assay.core.task import Drawn
 from assay.core.text import visible
 from assay.tasks.classification.blocks import score_figures as figures

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from assay.core.blocks import Chart
-from assay.core.estimate_rows import Entry, entry, real
+from assay.core.blocks.estimate_rows import Entry, entry, real
 from assay.core.text import counted, visible
 from assay.core.values import WORST
 from assay.tally.base import count_from_json

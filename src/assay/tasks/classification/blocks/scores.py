@@ -23,7 +23,7 @@ from assay.core.blocks import (
     number_table,
     table,
 )
-from assay.core.estimate_rows import amount, entry, prose, real
+from assay.core.blocks.estimate_rows import amount, entry, prose, real
 from assay.core.text import counted, figure, visible
 from assay.tally.base import count_from_json
 from assay.tasks.classification.blocks import score_figures as figures

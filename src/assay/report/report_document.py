@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Chart, Figure, Fold, Grid, Reach, Section, Table, Threshold, section
-from assay.core.estimate_rows import Entry, prose
-from assay.core.lead import Lead, Remark, Verdict
+from assay.core.blocks.estimate_rows import Entry, prose
+from assay.core.blocks.lead import Lead, Remark, Verdict
 from assay.core.task import Task, find_task
 from assay.core.text import counted, percent, visible
 from assay.core.values import SMALL
@@ -21,6 +21,7 @@ from assay.report.blocks.data_sources import data_blocks, data_title
 from assay.report.blocks.decisions import decision_blocks, verdicts
 from assay.report.blocks.estimates import (
     Estimates,
+    Floor,
     glossary,
     glossary_fold,
     headline_chart,
@@ -81,12 +82,12 @@ class Document:
     @cached_property
     def headline_table(self) -> Table:
         """The same with their intervals and meanings."""
-        return headline_table(self.headline, self.level, self.baseline)
+        return headline_table(self.headline, self.level, self.floor)
 
     @cached_property
     def headline_chart(self) -> Chart | None:
         """Those that share an axis as points with intervals."""
-        return headline_chart(self.headline, self.level, self.lead, self.baseline)
+        return headline_chart(self.headline, self.level, self.lead.order, self.floor)
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
@@ -111,10 +112,11 @@ class Document:
         return percent(float(self.record["plan"]["level"]))
 
     @cached_property
-    def baseline(self) -> Entry | None:
+    def floor(self) -> Floor | None:
         """What a leading measure must beat, where that is defined."""
-        value = self.estimates.whole.get(self.lead.baseline.measure) if self.lead.baseline is not None else None
-        return value if value is not None and value.defined else None
+        baseline = self.lead.baseline
+        value = self.estimates.whole.get(baseline.measure) if baseline is not None else None
+        return Floor(baseline, value) if baseline is not None and value is not None and value.defined else None
 
     @property
     def kind(self) -> str:
@@ -207,7 +209,7 @@ class Document:
         """The headline measures where there is no first screen."""
         if self.headline:
             yield replace(self.headline_table, reach=Reach.TEXT | Reach.NOTEBOOK)
-            yield from terminal_blocks(self.headline, self.level, self.lead, self.baseline)
+            yield from terminal_blocks(self.headline, self.level, self.floor)
         if self.headline_chart is not None:
             yield Figure(charts=(self.headline_chart,), alt="", reach=Reach.NOTEBOOK)
 

@@ -11,11 +11,11 @@ from assay.assess.arguments import IntervalSettings
 from assay.assess.assess import assess
 from assay.assess.record.record import Record
 from assay.assess.record.report_formats import RENDERERS
+from assay.core.blocks.estimate_rows import about, amount, prose, real
 from assay.core.errors import RecordError
-from assay.core.estimate_rows import about, amount, prose, real
 from assay.report import sentences
 from assay.report.blocks.estimates import method_blocks
-from assay.report.document import Document
+from assay.report.report_document import Document
 from assay.tasks.classification.blocks.confusion_matrix import matrix, mistakes, read_counts
 from tests.layers.report import examples
 
@@ -37,7 +37,7 @@ def test_a_multiclass_headline_has_its_eight_measures_and_the_baseline():
     document = Document(examples.classes(9).record)
     of_more = "accuracy balanced_accuracy f1_macro f1_weighted precision_macro recall_macro"
     assert names(document.headline) == [*of_more.split(), "matthews_corrcoef", "cohen_kappa"]
-    assert document.baseline.about.measure == "no_information_rate"
+    assert document.floor.entry.about.measure == "no_information_rate"
 
 
 def test_a_restricted_record_shows_what_is_there():
