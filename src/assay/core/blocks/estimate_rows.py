@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cache
 from typing import Final, Protocol, cast
 
@@ -204,9 +203,9 @@ def amount(count: Count) -> str:
     )
 
 
-def share(part: Count, whole: Count) -> float | None:
-    """A part of a whole, for shading a cell; nothing when the whole is empty."""
-    return float(Fraction(part) / Fraction(whole)) if whole else None
+def share(part: Count | float, whole: Count | float) -> float | None:
+    """A part of a whole; nothing when the whole is empty."""
+    return float(part) / float(whole) if whole else None
 
 
 def in_hundred(part: Count | float, whole: Count | float = 1) -> str:
@@ -215,7 +214,7 @@ def in_hundred(part: Count | float, whole: Count | float = 1) -> str:
     >>> in_hundred(0.731), in_hundred(1, 10_000), in_hundred(9999, 10_000), in_hundred(1)
     ('73 %', '<1 %', '>99 %', '100 %')
     """
-    value = float(part) / float(whole) if whole else 0.0
+    value = share(part, whole) or 0.0
     rounded = round(value * 100)
     if rounded == 0 and value > 0:
         return "<1 %"

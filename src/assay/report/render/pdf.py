@@ -17,7 +17,6 @@ from typing import Any, Final, TypeAlias, cast
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Chart, Figure, Grid, GridCell, Heading, Reach, Table, Threshold
-from assay.core.blocks.lead import Verdict
 from assay.core.errors import AssayError, PlanError
 from assay.core.text import visible
 from assay.report import charts, colours
@@ -68,7 +67,7 @@ def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
     counted = _counted_at(record)
     shown = mapped(report, strict=strict)
     content: dict[str, Any] = {
-        **_head(shown),
+        **cast("dict[str, Any]", _piece(replace(shown, sections=()))),
         "sections": [
             {"title": part.title, "blocks": blocks}
             for part in shown.plain(Reach.FULL)
@@ -102,24 +101,6 @@ def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
             fix="write it as .html, and report this with the Record",
         ) from error
     return bytes(made)
-
-
-def _head(report: Report) -> dict[str, Any]:
-    """What stands above the sections."""
-    return {
-        "title": breakable(report.title),
-        "kind": f"{report.kind}, {report.about}" if report.about else report.kind,
-        "standing": list(map(_verdict, report.verdicts)),
-        "badges": list(map(_verdict, report.badges)),
-        "opening": breakable(report.opening),
-        "remarks": [[remark.sign, remark.word, breakable(remark.sentence)] for remark in report.remarks],
-        "facts": [[name, breakable(value)] for name, value in report.facts],
-        "level": report.level,
-    }
-
-
-def _verdict(v: Verdict) -> dict[str, str]:
-    return {"tone": v.tone, "sign": v.sign, "word": breakable(v.word), "says": breakable(v.says)}
 
 
 def _attached(record: Record) -> str:

@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any, Final
 
 from assay.core.blocks import Reach, Threshold
-from assay.core.blocks.estimate_rows import amount, entry, prose, real
+from assay.core.blocks.estimate_rows import amount, entry, prose, real, share
 from assay.core.text import figure, visible
 from assay.tally.base import count_from_json, count_to_json
 from assay.tasks.classification.blocks import score_figures as figures
-from assay.tasks.classification.blocks.score_figures import Curve, Data, Place, count_of, share, threshold_text
+from assay.tasks.classification.blocks.score_figures import Curve, Data, Place, count_of, threshold_text
 
 CELLS: Final = ("tp", "fp", "fn", "tn")
 OPTIMISTIC: Final = "chosen on the rows it is judged on, so the figures at it flatter"

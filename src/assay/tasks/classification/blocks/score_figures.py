@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from assay.core.blocks import Chart
-from assay.core.blocks.estimate_rows import Entry, entry, real
+from assay.core.blocks.estimate_rows import Entry, entry, real, share
 from assay.core.text import counted, visible
 from assay.core.values import WORST
 from assay.tally.base import count_from_json
@@ -23,11 +23,6 @@ AREAS: Final = {"auroc": "AUROC", "average_precision": "average precision", "equ
 def count_of(content: object) -> float:
     """A count of a Record as a number to draw."""
     return float(count_from_json(content))
-
-
-def share(part: float, whole: float) -> float | None:
-    """A part of a whole; None where the whole is nothing."""
-    return part / whole if whole else None
 
 
 @dataclass(frozen=True, kw_only=True)
