@@ -125,7 +125,8 @@ def _verdict_sentence(made: Compared) -> str:
     """One sentence over all models: who is best, whom it is ahead of, and who cannot be told apart from it."""
     places = made.record["ranking"]
     if len(places) < 3 or any(place["value"] is None for place in places):  # noqa: PLR2004  two have one finding
-        return made.findings[0].sentence if made.findings else _none(made.record)
+        whys = "; ".join(str(answer["why"]) for answer in made.record["answers"])
+        return made.findings[0].sentence if made.findings else prose(whys or "nothing was asked")
     best, *others = places
     measure = spoken(str(best["measure"]))
     ahead = [visible(model) for model in best["ahead_of"]]
@@ -366,11 +367,6 @@ def _facts(made: Compared) -> Iterable[tuple[str, str]]:
     yield "pairing", prose(record["test_data"].get("pairing") or "not stated")
     yield "correction", visible(record["plan"]["correction"])
     yield "intervals", made.level
-
-
-def _none(record: Record) -> str:
-    whys = [str(one["why"]) for one in record["answers"]]
-    return prose("; ".join(whys) or "nothing was asked")
 
 
 def _chance(record: Record) -> Iterator[str]:

@@ -65,7 +65,7 @@ def sentence(finding: Mapping[str, Any]) -> str:
     ends = (
         ""
         if low is None or high is None
-        else f", {_level(effect)} interval {_size(low, effect)} to {_size(high, effect)}"
+        else f", {percent(float(effect.get('level', 0.95)))} interval {_size(low, effect)} to {_size(high, effect)}"
     )
     what = _ahead(str(finding["about"]), ahead, behind, _amount(value, effect), effect, equal=value == 0)
     lead = _by_margin(finding, models) or ("" if finding.get("significant") or value == 0 else _not_shown(finding))
@@ -109,7 +109,8 @@ def _global(finding: Mapping[str, Any]) -> str:
 
 def _ahead(about: str, ahead: str, behind: str, size: str, effect: Mapping[str, Any], *, equal: bool) -> str:
     if equal:
-        named = SPOKEN.get(about, about.replace("_", " ")) or _plain(str(effect["name"]))
+        unnamed = "mean rank" if "mean rank" in str(effect["name"]) else "their mean"
+        named = SPOKEN.get(about, about.replace("_", " ")) or unnamed
         return f"{ahead} and {behind} are equal in {named}"
     known = {
         "accuracy": f"{ahead} is right on {size} more of the rows than {behind}",
@@ -126,20 +127,12 @@ def _ahead(about: str, ahead: str, behind: str, size: str, effect: Mapping[str, 
     return f"{name} of {ahead} is higher than that of {behind} by {size}"
 
 
-def _plain(effect: str) -> str:
-    return "mean rank" if "mean rank" in effect else "their mean"
-
-
 def _amount(value: float, effect: Mapping[str, Any]) -> str:
     return f"{value * POINTS:.1f} points" if effect.get("unit") == "share" else figure(value)
 
 
 def _size(value: float, effect: Mapping[str, Any]) -> str:
     return f"{value * POINTS:.1f}" if effect.get("unit") == "share" else figure(value)
-
-
-def _level(effect: Mapping[str, Any]) -> str:
-    return percent(float(effect.get("level", 0.95)))
 
 
 def _p(finding: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
 from typing import Any, Final, TypeAlias, cast
 
 from assay.assess.record.record import Record
@@ -144,16 +145,11 @@ def pieces(blocks: Iterable[Block]) -> list[Json]:
 
 def _side_by_side(blocks: Iterable[Block]) -> Iterator[Block]:
     """Blocks in which figures that follow each other are one, so that their charts share a row."""
-    before: Figure | None = None
-    for block in blocks:
-        if isinstance(block, Figure) and not block.look:
-            charts = block.charts if before is None else (*before.charts, *block.charts)
-            before = replace(block, charts=charts)
-            continue
-        yield from () if before is None else (before,)
-        before = None
-        yield block
-    yield from () if before is None else (before,)
+    for alike, run in groupby(blocks, key=lambda block: isinstance(block, Figure) and not block.look):
+        parts = list(run)
+        figures = [block for block in parts if isinstance(block, Figure)] if alike else []
+        charts = tuple(chart for block in figures for chart in block.charts)
+        yield from [replace(figures[-1], charts=charts)] if figures else parts
 
 
 def _piece(thing: object) -> Json:
