@@ -92,8 +92,7 @@ class Document:
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
         """The groups."""
-        shown = tuple(value for value in self.headline if value.about.measure not in self.lead.not_by_group)
-        return read_factors(self.record, self.estimates, shown)
+        return read_factors(self.record, self.estimates, self.headline, self.lead)
 
     @cached_property
     def classes(self) -> Factor | None:

@@ -78,6 +78,8 @@ class Lead:
     classes: ClassSizes | None = None
     not_by_group: tuple[str, ...] = ()
     """Headlines that differ between groups by themselves."""
+    not_charted: tuple[str, ...] = ()
+    """Headlines that say of a group what others say more plainly."""
     first: tuple[Block, ...] = ()
     """Blocks above the headline of the first screen."""
     charts: tuple[Chart, ...] | None = None

@@ -10,14 +10,12 @@ from typing import Any, Final
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Cell, Chart, Column, Figure, Fold, Heading, Paragraph, Reach, Table, table
 from assay.core.blocks.estimate_rows import About, Entry, about, in_hundred, number_cell, prose, real
-from assay.core.blocks.lead import ClassSizes
+from assay.core.blocks.lead import ClassSizes, Lead
 from assay.core.text import chance_shown, counted, figure, listed, visible
 from assay.core.values import SMALL
 from assay.report import sentences
 from assay.report.blocks.estimates import Estimates
 
-NOT_CHARTED: Final = ("matthews_corrcoef", "cohen_kappa", "f1_weighted")
-"""Headlines that say of a group what others say more plainly."""
 MOST_CHARTS: Final = 6
 MOST_ROWS: Final = 200
 MOST_PLOTTED: Final = 30
@@ -57,11 +55,13 @@ class Factor:
     chosen: str = "largest"
     """Which levels are shown where there are too many."""
     whole: tuple[Entry | None, ...] = ()
+    uncharted: tuple[str, ...] = ()
+    """Measures that the table has alone."""
 
     @property
     def charted(self) -> tuple[int, ...]:
         """Places of the measures that get a chart; the table has them all."""
-        wanted = [i for i, column in enumerate(self.columns) if column.measure not in NOT_CHARTED]
+        wanted = [i for i, column in enumerate(self.columns) if column.measure not in self.uncharted]
         return tuple(wanted[-MOST_CHARTS:]) or tuple(range(len(self.columns)))[:MOST_CHARTS]
 
 
@@ -108,8 +108,9 @@ def _worst(entries: Mapping[object, Entry]) -> ClassSizes:
     return ClassSizes(labels=labels, listed=places[:MOST_ROWS], plotted=places[:MOST_PLOTTED], sizes=sizes)
 
 
-def read_factors(record: Record, read: Estimates, shown: tuple[Entry, ...]) -> tuple[Factor, ...]:
+def read_factors(record: Record, read: Estimates, headline: tuple[Entry, ...], lead: Lead) -> tuple[Factor, ...]:
     """The groups of a Record with their levels."""
+    shown = tuple(value for value in headline if value.about.measure not in lead.not_by_group)
     titles = [value.about.measure for value in shown]
     factors = []
     for name, levels in record["tallies"].get("groups", {}).items():
@@ -137,6 +138,7 @@ def read_factors(record: Record, read: Estimates, shown: tuple[Entry, ...]) -> t
                 hidden=len(levels) - len(rows),
                 things=("level", "levels"),
                 whole=shown,
+                uncharted=lead.not_charted,
             )
         )
     return tuple(factors)

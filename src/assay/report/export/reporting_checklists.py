@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from typing import Any, Final
 
 from assay.assess.record.record import Record
@@ -24,6 +25,7 @@ from assay.report.sentences import rows_equation
 JUDGE: Final = (
     "The others are for the authors. What is shown helps to answer an item; whether it does is for a reader to judge."
 )
+MOST_FILES: Final = 4
 EMPTY: Final = "☐ *not in the Record*"
 SILENT: Final = ("no-evidence", "n/a")
 """Verdicts of controls that found nothing to tell."""
@@ -137,26 +139,11 @@ def _plan(a: Document) -> str:
     return f"plan {quoted(plan.get('name', ''))}, SHA-256 {plan.get('sha256', '')}, fixed {plan.get('frozen_at', '')}"
 
 
-def _digests(a: Document) -> str:
-    files_ = a.record.get("digests", {}).get("files", {})
-    return "; ".join(f"SHA-256 of {name}: {digest}" for name, digest in list(files_.items())[:4])
-
-
 def _software(a: Document) -> str:
     kept = a.record.get("environment", {})
     packages = ", ".join(f"{name} {version}" for name, version in kept.get("packages", {}).items())
     python = f"Python {kept['python']}" if "python" in kept else ""
     return _listed("assessed with ", filter(None, (python, packages)), ", ")
-
-
-def _dates(a: Document) -> str:
-    dated = (f"{split.name} {split.begins} to {split.ends}" for split in splits(a.record) if split.begins)
-    return _listed("first and last sample: ", dated)
-
-
-def _splits(a: Document) -> str:
-    sizes = (f"{split.name} {split.rows} rows ({split.classes})" for split in splits(a.record))
-    return _listed("counted: ", sizes)
 
 
 def _controls(*checks: str) -> Callable[[Document], str]:
@@ -191,10 +178,15 @@ EVIDENCE: Final[Mapping[str, Callable[[Any], str]]] = {
     "groups": _groups,
     "sites": _sites,
     "plan": _plan,
-    "digests": _digests,
+    "digests": lambda a: "; ".join(
+        f"SHA-256 of {name}: {digest}"
+        for name, digest in islice(a.record.get("digests", {}).get("files", {}).items(), MOST_FILES)
+    ),
     "software": _software,
-    "dates": _dates,
-    "splits": _splits,
+    "dates": lambda a: _listed(
+        "first and last sample: ", (f"{s.name} {s.begins} to {s.ends}" for s in splits(a.record) if s.begins)
+    ),
+    "splits": lambda a: _listed("counted: ", (f"{s.name} {s.rows} rows ({s.classes})" for s in splits(a.record))),
     "overlap": _controls("CHK-OVERLAP", "CHK-GROUP"),
     "shifts": _controls("CHK-CLASS-DIST", "CHK-RANGE"),
     "agreement": _controls("CHK-ANNOTATOR"),

@@ -39,6 +39,8 @@ UNBALANCED: Final = (
 """Headlines where classes are not equally frequent: those that a large class cannot carry come first."""
 NOT_BY_GROUP: Final = ("average_precision", "brier_score", "expected_calibration_error", "log_loss_multiclass")
 """Headlines that depend on how common a class is, which differs between groups by itself."""
+NOT_CHARTED: Final = ("matthews_corrcoef", "cohen_kappa", "f1_weighted")
+"""Headlines that say of a group what others say more plainly."""
 BASELINE: Final = Baseline(measure="no_information_rate", of="accuracy", says="always the largest class")
 OF_CLASS: Final = ("precision", "recall", "f1")
 AVERAGED: Final = ("precision", "recall", "specificity", "f1", "jaccard")
@@ -131,6 +133,7 @@ def class_lead(record: Mapping[str, Any]) -> Lead:
         of_class=OF_CLASS,
         classes=_sizes(tally),
         not_by_group=NOT_BY_GROUP,
+        not_charted=NOT_CHARTED,
         first=first,
         charts=tuple(_first_charts(read)),
         opened=False,
