@@ -16,8 +16,7 @@ from assay.core.task import Task, find_task
 from assay.core.text import counted, percent, visible
 from assay.core.values import SMALL
 from assay.report import sentences
-from assay.report.blocks import environment
-from assay.report.blocks.data_sources import data_blocks, data_title
+from assay.report.blocks import background
 from assay.report.blocks.decisions import decision_blocks, verdicts
 from assay.report.blocks.estimates import (
     Estimates,
@@ -139,7 +138,7 @@ class Document:
 
     def title(self) -> str:
         """What the Record is about."""
-        title, rows = environment.title(self.record), environment.rows(self.record)
+        title, rows = background.title(self.record), background.rows(self.record)
         return title.replace(rows, self._counted_units()) if title.endswith(rows) else title
 
     def verdicts(self) -> Iterator[Verdict]:
@@ -252,10 +251,10 @@ class Document:
             yield section("conformity", "Conformity", conformity_blocks(record))
             yield section("controls", "Controls", control_blocks(record), reach=Reach.REPORT)
             yield section("plan", "The plan", plan_blocks(record), reach=Reach.FULL)
-        yield section("data", data_title(record), data_blocks(record))
-        settings = (*environment.draws(record, drawn=any(read.methods.values())), *self.lead.choices)
-        background = (*environment.background_blocks(record), glossary_fold(known, places))
-        method = (*method_blocks(read, settings), Card(background, "folds"))
+        yield section("data", background.data_title(record), background.data_blocks(record))
+        settings = (*background.draws(record, drawn=any(read.methods.values())), *self.lead.choices)
+        folds = (*background.background_blocks(record), glossary_fold(known, places))
+        method = (*method_blocks(read, settings), Card(folds, "folds"))
         yield section("method", "How it was computed", method, reach=Reach.REPORT)
 
     def claim_sections(self) -> Iterator[Section]:

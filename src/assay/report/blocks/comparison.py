@@ -33,8 +33,8 @@ from assay.core.blocks.lead import Lead, Remark
 from assay.core.task import Task, find_task
 from assay.core.text import counted, figure, percent, visible
 from assay.report import sentences
+from assay.report.blocks.background import background_blocks
 from assay.report.blocks.decisions import decision_blocks, verdicts
-from assay.report.blocks.environment import background_blocks
 from assay.report.blocks.findings import FindingText, finding_text, is_margin
 from assay.report.sections import Report
 

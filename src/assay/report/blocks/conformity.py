@@ -33,7 +33,7 @@ from assay.core.blocks import (
 from assay.core.blocks.estimate_rows import prose
 from assay.core.blocks.lead import Verdict
 from assay.core.text import counted, visible
-from assay.report.blocks.data_sources import OF_DATA, stated_facts, stated_pairs
+from assay.report.blocks.background import OF_DATA, stated_facts, stated_pairs
 
 SIGNS: Final = {"pass": "✓", "fail": "✗", "suspect": "?", "declared": "✎", "no-evidence": "○", "n/a": "–"}
 WORDS: Final = {

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from assay.assess.record.record import Record
-from assay.report.blocks.environment import rows
+from assay.report.blocks.background import rows
 from assay.report.render.html import version
 from assay.report.report_document import Document
 

@@ -13,10 +13,9 @@ from typing import Any, Final
 from assay.assess.record.record import Record
 from assay.core.blocks.estimate_rows import about, prose
 from assay.core.text import chance_shown, counted, quoted, visible
+from assay.report.blocks.background import splits, title
 from assay.report.blocks.claims import contests
 from assay.report.blocks.conformity import control_name, is_stated
-from assay.report.blocks.data_sources import splits
-from assay.report.blocks.environment import title
 from assay.report.render.markdown import prose as marked
 from assay.report.render.markdown import table
 from assay.report.report_document import Document

@@ -8,7 +8,7 @@ from typing import Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Reach
-from assay.report.blocks import environment as background
+from assay.report.blocks import background
 from assay.report.blocks.decisions import decision_blocks, verdicts
 from assay.report.render.markdown import block_lines, prose
 from assay.report.sections import flat

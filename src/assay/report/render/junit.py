@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 from assay.assess.record.record import Record
 from assay.core.text import visible
-from assay.report.blocks import environment as background
+from assay.report.blocks import background
 from assay.report.blocks.decisions import Judged, verdicts
 
 TAGS: Final = {"fail": "failure", "inconclusive": "error"}
