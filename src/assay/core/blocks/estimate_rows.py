@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
 from assay.core.blocks import Cell
 from assay.core.errors import PlanError, RecordError
@@ -61,25 +61,9 @@ SPOKEN: Final = {
 """Names that read badly with their underscores taken away."""
 
 
-class MeasureText(Declared, Protocol):
-    """What reports tell of the declaration of a measure."""
-
-    says: str
-    formula: str
-    range: tuple[float, float]
-    range_shown: str
-    better: object
-    chance: str | None
-    source: Sequence[object]
-    family: str
-    unit: str
-    base: str | None
-    average: str | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What is declared of a measure, as text."""
+    """What a measure is called in a Record and by people, and what else is declared of it."""
 
     measure: str
     name: str
@@ -87,13 +71,15 @@ class About:
     says: str = ""
     formula: str = ""
     also: tuple[str, ...] = ()
-    span: tuple[float, float] = (-math.inf, math.inf)
-    range: str = ""
+    range: tuple[float, float] = (-math.inf, math.inf)
+    range_shown: str = ""
     better: str = ""
-    chance: str = ""
-    source: str = ""
+    chance: str | None = None
+    source: tuple[object, ...] = ()
     family: str = ""
     unit: str = ""
+    base: str | None = None
+    average: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,29 +211,15 @@ def in_hundred(part: Count | float, whole: Count | float = 1) -> str:
 def about(title: str, task: str) -> About:
     """The declaration of a measure of a task; a Record from elsewhere may name one we do not know."""
     try:
-        registry = cast("Registry[MeasureText]", find_task(task).registry)
+        registry = cast("Registry[Declared]", find_task(task).registry)
         measure = registry.find(PARAMETERS.sub("", title))
     except PlanError:
         return About(measure=visible(title), name=visible(title))
-    name = spoken(measure.name, measure.symbol)
-    if measure.base is not None and measure.base in registry and measure.name == f"{measure.base}_{measure.average}":
-        name = f"{spoken(measure.base, registry.find(measure.base).symbol)}, {measure.average}"
-    given = title.removeprefix(measure.name)
-    return About(
-        measure=title,
-        name=name + given,
-        symbol=measure.symbol,
-        says=measure.says,
-        formula=measure.formula,
-        also=measure.also,
-        span=measure.range,
-        range=measure.range_shown,
-        better=str(measure.better),
-        chance=measure.chance or "",
-        source="; ".join(str(one) for one in measure.source),
-        family=measure.family,
-        unit=measure.unit,
-    )
+    known = About(measure=title, **{field.name: getattr(measure, field.name) for field in fields(About)[1:]})
+    name = spoken(known.name, known.symbol)
+    if known.base is not None and known.base in registry and known.name == f"{known.base}_{known.average}":
+        name = f"{spoken(known.base, registry.find(known.base).symbol)}, {known.average}"
+    return replace(known, name=name + title.removeprefix(known.name))
 
 
 def entry(estimate: Mapping[str, object], task: str) -> Entry:
@@ -259,7 +231,7 @@ def entry(estimate: Mapping[str, object], task: str) -> Entry:
         top, of = (amount(count_from_json(estimate[name])) for name in ("numerator", "denominator"))
         parts = f"{top} of {of}"
     counts = known.family == "counts"
-    digits = _digits(known.span, (value, low, high))
+    digits = _digits(known.range, (value, low, high))
     return Entry(
         about=known,
         value=value,

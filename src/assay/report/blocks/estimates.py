@@ -88,7 +88,7 @@ def _alike(headline: Sequence[Entry]) -> list[Entry]:
     """The measures that can share an axis: from -1 to 1 and better when higher, else the largest set of one range."""
     sets: dict[object, list[Entry]] = {}
     for value in headline:
-        (low, high), higher = value.about.span, value.about.better.startswith("higher")
+        (low, high), higher = value.about.range, value.about.better.startswith("higher")
         sets.setdefault("unit" if low >= -1 and high <= 1 and higher else (low, high, higher), []).append(value)
     drawn = [values for values in sets.values() if any(v.value is not None and not v.endless for v in values)]
     return max(drawn, key=len, default=[])
@@ -129,7 +129,7 @@ def _stated_axis(values: Sequence[Entry], floor: float | None) -> tuple[float, f
     ends = [x for v in values for x in (v.value, v.low, v.high) if x is not None and math.isfinite(x)]
     near = floor is not None and floor > min(ends) - 0.15
     axis = round_axis(min([*ends, floor] if floor is not None and near else ends), max(ends))
-    return max(axis.low, values[0].about.span[0]), min(axis.high, values[0].about.span[1]), near
+    return max(axis.low, values[0].about.range[0]), min(axis.high, values[0].about.range[1]), near
 
 
 def headline_table(headline: Sequence[Entry], level: str, floor: Floor | None) -> Table:
@@ -267,11 +267,11 @@ def glossary_fold(known: Mapping[str, About], places: Mapping[str, str]) -> Fold
     """What every measure means."""
     listed = []
     for measure, known_as in known.items():
-        facts: list[Any] = [known_as.range, known_as.better]
+        facts: list[Any] = [known_as.range_shown, known_as.better]
         facts += [f"by chance {known_as.chance}"] if known_as.chance else []
         facts += [f"also called {', '.join(known_as.also)}"] if known_as.also else []
         symbol = known_as.symbol if known_as.symbol != known_as.name else ""
-        more = f"{'; '.join(filter(None, facts))}. {known_as.source}"
+        more = f"{'; '.join(filter(None, facts))}. {'; '.join(map(str, known_as.source))}"
         listed.append(Term(name=known_as.name, text=f"{known_as.says}.", symbol=symbol, more=more, id=places[measure]))
     return Fold(
         title="Glossary", more=f"{len(listed)} measures", blocks=(Terms(tuple(listed), "list"),), reach=Reach.FULL

@@ -13,6 +13,19 @@ from assay.core.text import figure, percent, visible
 from assay.report import sentences
 
 POINTS: Final = 100
+BY_MARGIN: Final[Mapping[str, Mapping[bool | None, str]]] = {
+    "non_inferiority": {
+        True: "{0} is not worse than {1} by the margin: ",
+        False: "That {0} is good enough is not shown: ",
+        None: "Whether {0} is good enough cannot be said: ",
+    },
+    "equivalence": {
+        True: "{0} and {1} are equal within the margin: ",
+        False: "Equality within the margin is not shown: ",
+        None: "Whether the models are equal within the margin cannot be said: ",
+    },
+}
+"""What tests against a margin say of two models, by their names and by whether they are significant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,22 +88,8 @@ def sentence(finding: Mapping[str, Any]) -> str:
 
 def _by_margin(finding: Mapping[str, Any], models: Sequence[str]) -> str:
     """What a test against a margin shows or does not; nothing for other tests."""
-    first, second = models
-    test, significance = str(finding["test"]), finding.get("significant")
-    words: dict[object, str] = {}
-    if test.endswith("non_inferiority"):
-        words = {
-            True: f"{first} is not worse than {second} by the margin: ",
-            False: f"That {first} is good enough is not shown: ",
-            None: f"Whether {first} is good enough cannot be said: ",
-        }
-    elif test.endswith("equivalence"):
-        words = {
-            True: f"{first} and {second} are equal within the margin: ",
-            False: "Equality within the margin is not shown: ",
-            None: "Whether the models are equal within the margin cannot be said: ",
-        }
-    return words.get(significance, "")
+    says = next((says for ending, says in BY_MARGIN.items() if str(finding["test"]).endswith(ending)), {})
+    return says.get(finding.get("significant"), "").format(*models)
 
 
 def _not_shown(finding: Mapping[str, Any]) -> str:
@@ -147,7 +146,7 @@ def _p(finding: Mapping[str, Any]) -> str:
 
 def is_margin(finding: Mapping[str, Any]) -> bool:
     """Whether a finding was held to a margin, so that significance speaks of no difference."""
-    return str(finding["test"]).endswith(("non_inferiority", "equivalence"))
+    return str(finding["test"]).endswith(tuple(BY_MARGIN))
 
 
 def finding_text(finding: Mapping[str, Any]) -> FindingText:

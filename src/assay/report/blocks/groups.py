@@ -207,7 +207,7 @@ def _level_blocks(factor: Factor, level: str) -> Iterator[Block]:
 def _forest(factor: Factor, levels: Sequence[Level], place: int) -> Chart:
     """One measure level by level; measures of the same range share an axis, so that they can be compared."""
     column, whole = factor.columns[place], factor.whole[place]
-    alike = [e for level in levels for e in level.entries if e.about.span == column.span]
+    alike = [e for level in levels for e in level.entries if e.about.range == column.range]
     rows = [
         {"label": f"△ {level.label}" if level.small else level.label, "value": e.value, "low": e.low, "high": e.high,
          "text": e.shown if e.defined else f"∅ {e.shown}", "small": e.short}
