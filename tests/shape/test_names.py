@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 import grimp
 
 import run
+from assay.core.task import find_task, task_names
 
 PACKAGE = run.ROOT / "src" / "assay"
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name not in ("__init__.py", "__main__.py"))
@@ -17,7 +18,7 @@ VERB_FORMS = {"resampling"}
 """Modules that end as a gerund or participle does; the list only shrinks, to resampling, a word of statistics."""
 OF_TASKS = {"roles", "tally", "measures", "intervals", "compare", "controls", "blocks", "settings", "estimates"}
 """Files that every task may have."""
-SEVERAL_TIMES = {"claims", "comparison", "declare", "environment", "estimates", "findings"}
+SEVERAL_TIMES = {"claims", "comparison", "declare", "estimates", "findings"}
 """Stems in two folders; the list only shrinks."""
 
 
@@ -102,3 +103,13 @@ def own_nodes(scope):
         yield node
         if not isinstance(node, inner):
             waiting += ast.iter_child_nodes(node)
+
+
+def test_reports_name_no_task():
+    names = {name for task in map(find_task, task_names()) for name in (task.name, *task.variants)}
+    spoken = defaultdict(set)
+    for path in (PACKAGE / "report").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and node.value in names:
+                spoken[path.name].add(node.value)
+    assert not spoken

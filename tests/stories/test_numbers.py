@@ -29,8 +29,8 @@ from assay.assess.record.report_formats import BINARY, RENDERERS
 from assay.inference.power import POWER
 from assay.measures import REGISTRY
 from assay.report import sentences
-from assay.report.blocks.confusion_matrix import ORIENTATION
-from assay.report.blocks.groups import OF_CLASS
+from assay.tasks.classification.blocks.class_report import OF_CLASS
+from assay.tasks.classification.blocks.confusion_matrix import ORIENTATION
 from tests.browser import pages
 from tests.layers.report import examples
 

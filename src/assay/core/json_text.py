@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strict JSON: no duplicate keys, NaN or infinities, and a limit of nesting."""
+"""Strict JSON: no duplicate keys, NaN or infinities, and a limit of nesting; counts stay exact in it."""
 
 from __future__ import annotations
 
 import json
 import math
-from typing import Final, NoReturn
+from fractions import Fraction
+from typing import Final, NoReturn, TypeAlias
 
 from assay.core.errors import RecordError
 from assay.core.text import visible
 
 DEEPEST: Final = 32
 """Levels of nesting that are read."""
+SAFE: Final = 2**53 - 1
+"""Above this a JSON reader that uses doubles would change the number, so it is written as text."""
+Count: TypeAlias = int | Fraction
 
 
 def strict_json(text: str, where: str) -> object:
@@ -79,3 +83,33 @@ def _too_deep(where: str) -> RecordError:
         known=f"at most {DEEPEST} levels",
         fix="give a record.json",
     )
+
+
+def count_to_json(count: Count) -> int | str:
+    """A count as JSON: a number while every reader keeps it exact, otherwise text.
+
+    >>> count_to_json(3), count_to_json(2**60), count_to_json(Fraction(1, 2))
+    (3, '1152921504606846976', '1/2')
+    """
+    if isinstance(count, Fraction) and count.denominator == 1:
+        return count_to_json(count.numerator)
+    return count if isinstance(count, int) and count <= SAFE else str(count)
+
+
+def count_from_json(text: object) -> Count:
+    """The inverse of `count_to_json`.
+
+    >>> count_from_json("1/2"), count_from_json(3)
+    (Fraction(1, 2), 3)
+    """
+    if isinstance(text, bool) or not isinstance(text, (int, str)):
+        raise RecordError(
+            "record-unreadable", f"a count is written as {text!r}", fix="restore the file from its source"
+        )
+    try:
+        exact = Fraction(text)
+    except (ValueError, ZeroDivisionError) as error:
+        raise RecordError(
+            "record-unreadable", f"a count is written as {text!r}", fix="restore the file from its source"
+        ) from error
+    return exact.numerator if exact.denominator == 1 else exact

@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, TypeAlias
 
 from assay.core.errors import unknown_choice
 from assay.core.labels import Label
 from assay.core.text import visible
 
 if TYPE_CHECKING:
-    from assay.core.blocks import Section
+    from assay.core.blocks import Chart, Section
+    from assay.core.blocks.lead import Lead
 
 TASKS: Final = "assay.tasks"
 """The package whose folders are the tasks."""
@@ -130,7 +131,37 @@ class Tally(Protocol):
         """SHA-256 of the canonical form; equal on every engine."""
 
 
-class Task(Protocol):
+Drawn: TypeAlias = "tuple[Chart | None, list[dict[str, object]]]"
+"""A chart, and its numbers row by row."""
+
+
+class ReportParts(Protocol):
+    """What a task adds to reports, from a Record alone; by default nothing."""
+
+    def lead(self, record: Mapping[str, object]) -> Lead:  # noqa: ARG002  part of the contract
+        """What a report, also that of a comparison, says first."""
+        from assay.core.blocks.lead import Lead
+
+        return Lead()
+
+    def blocks(self, record: Mapping[str, object]) -> Iterator[Section]:  # noqa: ARG002
+        """Sections that only this task has."""
+        yield from ()
+
+    def comparison_blocks(self, record: Mapping[str, object]) -> Iterator[Section]:  # noqa: ARG002
+        """The same for the Record of a comparison."""
+        yield from ()
+
+    def plot(self, record: Mapping[str, object], name: str) -> Drawn | None:  # noqa: ARG002
+        """A chart by its name; None where the Record has no such."""
+        return None
+
+    def evidence(self, record: Mapping[str, object], item: str) -> str:  # noqa: ARG002
+        """What it shows of an item of a reporting checklist."""
+        return ""
+
+
+class Task(ReportParts, Protocol):
     """One kind of machine-learning task."""
 
     name: str
@@ -169,12 +200,6 @@ class Task(Protocol):
 
     def unit_values(self, tally: Tally) -> Mapping[str, Mapping[str, float | None]]:
         """By unit: the values of measures on that unit alone; empty where units have no names."""
-
-    def blocks(self, record: Mapping[str, object]) -> Iterator[Section]:
-        """Sections of a report that only this task has, from its Record alone."""
-
-    def comparison_blocks(self, record: Mapping[str, object]) -> Iterator[Section]:
-        """The same for the Record of a comparison."""
 
     @property
     def registry(self) -> Iterable[object]:

@@ -191,3 +191,12 @@ def likely_column(columns: Iterable[str], role: str) -> str | None:
     'pred'
     """
     return next((column for column in columns if fits_role(column, role)), None)
+
+
+def percent(level: float) -> str:
+    """A confidence level.
+
+    >>> percent(0.95), percent(0.999)
+    ('95 %', '99.9 %')
+    """
+    return f"{level * 100:.10g} %"

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TypeVar, cast
+from typing import Any
 
 from assay.assess.record.record import Record
 from assay.assess.record.report_formats import BINARY, INTO, PLOTTERS, RENDERERS
 from assay.core.errors import PlanError
 
-Made = TypeVar("Made", str, bytes)
 
-
-def _later(place: str, kind: type[Made], *, compares: bool = True, **more: str) -> Callable[[Record], Made]:
+def _later(place: str, *, compares: bool = True, **more: str) -> Callable[[Record], Any]:
     """A renderer by `module.function`; it refuses a comparison where it cannot draw one."""
-    del kind  # it tells the type checker what is made
 
-    def render(record: Record) -> Made:
+    def render(record: Record) -> Any:  # noqa: ANN401  text or bytes
         if record["kind"] == "comparison" and not compares:
             raise PlanError(
                 "option-unknown",
@@ -30,37 +27,37 @@ def _later(place: str, kind: type[Made], *, compares: bool = True, **more: str) 
                 fix="choose one of them, or report each model by itself",
             )
         module, _, function = place.rpartition(".")
-        return cast("Made", getattr(import_module(f"assay.report.{module}"), function)(record, **more))
+        return getattr(import_module(f"assay.report.{module}"), function)(record, **more)
 
     return render
 
 
 def _into(record: Record, text: str) -> str:
-    _later("export.model_card.section", str, compares=False)(record)  # a comparison has none, and is refused here
+    _later("export.model_card.section", compares=False)(record)  # a comparison has none, and is refused here
     return str(import_module("assay.report.export.model_card").into(record, text))
 
 
 RENDERERS.update(
     {
-        ".html": _later("render.html.render", str),
-        ".md": _later("render.markdown.render", str),
+        ".html": _later("render.html.render"),
+        ".md": _later("render.markdown.render"),
         ".json": Record.to_text,
-        ".csv": _later("estimate_table.as_csv", str),
-        ".cdx.json": _later("export.cyclonedx.render", str, compares=False),
-        "cyclonedx": _later("export.cyclonedx.render", str, compares=False),
+        ".csv": _later("estimate_table.as_csv"),
+        ".cdx.json": _later("export.cyclonedx.render", compares=False),
+        "cyclonedx": _later("export.cyclonedx.render", compares=False),
         **{
-            name: _later("export.reporting_checklists.render", str, compares=False, name=name)
+            name: _later("export.reporting_checklists.render", compares=False, name=name)
             for name in ("tripod-ai", "stard-ai", "claim")
         },
-        "text/html": _later("render.notebook.render", str),
-        "text/markdown": _later("render.markdown.render", str),
-        "text/plain": _later("render.terminal.summary", str),
+        "text/html": _later("render.notebook.render"),
+        "text/markdown": _later("render.markdown.render"),
+        "text/plain": _later("render.terminal.summary"),
     }
 )
 BINARY.update(
     {
-        ".pdf": _later("render.pdf.render", bytes),
-        ".parquet": _later("estimate_table.as_parquet", bytes),
+        ".pdf": _later("render.pdf.render"),
+        ".parquet": _later("estimate_table.as_parquet"),
     }
 )
 INTO.update({"modelcard": _into})

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from assay.assess.record.record import Record
-from assay.report.estimate_rows import real
+from assay.core.blocks.estimate_rows import real
 from assay.tally.base import count_from_json
 
 REALS: Final = ("value", "low", "high", "level")

@@ -15,16 +15,12 @@ from assay.assess.record.record import Record
 from assay.assess.tidy import to_columns, to_frame
 from assay.core.blocks import Block, Card, Chart, Figure, Fold
 from assay.core.errors import PlanError, unknown_choice
+from assay.core.task import find_task
 from assay.core.text import visible
-from assay.report.assessment_document import Assessed, document_of
-from assay.report.blocks import score_figures as figures
-from assay.report.blocks.comparison import forest_of_models
-from assay.report.blocks.confusion_matrix import matrix
-from assay.report.blocks.decision_point import Scoring
-from assay.report.blocks.scores import reliability_chart
+from assay.report.blocks.comparison import VALUES, forest_of_models
 from assay.report.charts import draw
-from assay.report.estimate_rows import share
 from assay.report.render.pdf import style, typesetter
+from assay.report.report_document import Document
 from assay.rows.temporary_files import write_whole
 
 Rows: TypeAlias = list[dict[str, Any]]
@@ -89,87 +85,6 @@ def _plot(name: str, chart: Chart | None, rows: Rows) -> Plot:
     return Plot(name=name, chart=chart, data=to_columns(rows, list(rows[0])))
 
 
-def _scoring(record: Record, name: str) -> Scoring:
-    if not record.get("scores") or not record.get("curves"):
-        raise PlanError(
-            "measure-needs",
-            f"{name} needs scores, and this result has none",
-            fix="give score=..., such as the probability of the positive class",
-        )
-    return cast("Scoring", Assessed(record).scoring)
-
-
-def _owner(curve: figures.Curve) -> dict[str, Any]:
-    key = "model" if "model" in curve.content else "class"
-    return {key: curve.label or None}
-
-
-def roc(record: Record) -> Plot:
-    """The ROC curve of each class, or of each model of a comparison."""
-    if record["kind"] == "comparison":
-        curves = figures.read_curves(record)
-        chart = figures.roc(curves) if curves else None
-    else:
-        scoring = _scoring(record, "roc")
-        curves, chart = scoring.curves, figures.roc(scoring.curves, scoring.place, scoring.level)
-    rows = [
-        {**_owner(curve), "threshold": t, "tp": tp, "fp": fp, "fpr": x, "tpr": y}
-        for curve in curves
-        for (t, tp, fp), (x, y, _) in zip(curve.cells, curve.rates, strict=True)
-    ]
-    return _plot("roc", chart, rows)
-
-
-def precision_recall(record: Record) -> Plot:
-    """The precision-recall curve of each class."""
-    scoring = _scoring(record, "precision_recall")
-    rows = [
-        {**_owner(curve), "threshold": t, "recall": y, "precision": z}
-        for curve in scoring.curves
-        for (t, _, _), (_, y, z) in zip(curve.cells, curve.rates, strict=True)
-        if z is not None
-    ]
-    chart = figures.precision_recall(scoring.curves, scoring.place, scoring.level)
-    return _plot("precision_recall", chart, rows)
-
-
-def reliability(record: Record) -> Plot:
-    """The share of positives by bin of predicted probability; of several classes, how often the top one is right."""
-    scoring = _scoring(record, "reliability")
-    alone = scoring.alone
-    bins = alone.bins() if alone is not None else figures.read_bins(record["scores"].get("top_label"))
-    if not bins:
-        raise PlanError(
-            "measure-needs",
-            "reliability needs probabilities, and the scores are not stated to be any",
-            fix="give scores=assay.ScoreSettings(kind='probability')",
-        )
-    rows = [{**one, "rows": figures.count_of(one["rows"])} for one in bins]
-    return _plot("reliability", reliability_chart(scoring), rows)
-
-
-def confusion(record: Record) -> Plot:
-    """The confusion matrix: rows are what was predicted, columns what was true."""
-    if "confusion" not in record["tallies"]:
-        raise PlanError("measure-needs", "this result has no confusion matrix", fix="draw .plot.intervals() instead")
-    tally = Assessed(record).tally
-    cells = {(t, p): n for t, p, n in tally.cells}
-    names = [visible(label) for label in tally.labels]
-    rows = [
-        {"truth": names[t], "predicted": names[p], "n": float(cells.get((t, p), 0)),
-         "share_of_truth": share(cells.get((t, p), 0), tally.actual[t])}
-        for t in range(len(names)) for p in range(len(names))
-    ]  # fmt: skip
-    grid = matrix(tally)
-    drawn = [
-        [{"text": cell.text, "share": cell.share, "tone": "" if cell.right or cell.empty else "bad"} for cell in row]
-        for row in grid.rows
-    ]
-    title = "Confusion matrix: predicted down, true across"
-    data = {"title": title, "rows": grid.labels, "columns": grid.labels, "cells": drawn}
-    return _plot("confusion", Chart("matrix", (data,)), rows)
-
-
 def intervals(record: Record) -> Plot:
     """The headline measures with their intervals; of a comparison the differences between models."""
     if record["kind"] == "comparison":
@@ -178,7 +93,7 @@ def intervals(record: Record) -> Plot:
             {"about": f.about, "models": f.pair, "value": f.value, "low": f.low, "high": f.high} for f in found
         ]
         return _plot("intervals", chart, rows)
-    document = document_of(record)
+    document = Document(record)
     rows = [
         {"measure": e.about.measure, "value": e.value, "low": e.low, "high": e.high, "n": float(e.n.replace(",", ""))}
         for e in document.headline
@@ -188,7 +103,7 @@ def intervals(record: Record) -> Plot:
 
 def figure(record: Record, title: str) -> Plot:
     """A chart of the report by its title, with its numbers row by row."""
-    sections = document_of(record).sections()
+    sections = Document(record).sections()
     charts = {str(data["title"]): (chart, data) for part in sections for chart, data in _charts(part.blocks)}
     key = next((known for known in charts if known.casefold() == title.casefold()), None)
     if key is None:
@@ -250,13 +165,15 @@ ROWS: Final[dict[str, Callable[[Data], Iterator[dict[str, Any]]]]] = {
     "matrix": _rows_of_matrix, "picture": _rows_of_shapes, "dots": _rows_of_lanes,
 }  # fmt: skip
 """The numbers of a chart of each kind, a dictionary for each mark."""
-PLOTS: Final[dict[str, Callable[[Record], Plot]]] = {
-    "roc": roc,
-    "precision_recall": precision_recall,
-    "reliability": reliability,
-    "confusion": confusion,
-    "intervals": intervals,
-}
+NEEDS: Final = {
+    **dict.fromkeys(
+        ("roc", "precision_recall", "reliability"),
+        ("{name} needs scores, and this result has none",
+         "give score=..., such as the probability of the positive class"),
+    ),
+    "confusion": ("this result has no confusion matrix", "draw .plot.intervals() instead"),
+}  # fmt: skip
+"""Charts that only some Records have: what is said where there is none, and what to do."""
 
 
 def plot(record: Record, name: str) -> Plot:
@@ -265,4 +182,12 @@ def plot(record: Record, name: str) -> Plot:
         raise PlanError(
             "option-unknown", f"a comparison has no plot {name}", known="roc, intervals", fix="draw one of them"
         )
-    return PLOTS[name](record) if name in PLOTS else figure(record, name)
+    if name == "intervals":
+        return intervals(record)
+    if name not in NEEDS:
+        return figure(record, name)
+    drawn = find_task(str(record["task"])).plot(record, name) if record["task"] != VALUES else None
+    if drawn is None and record["kind"] != "comparison":
+        says, fix = NEEDS[name]
+        raise PlanError("measure-needs", says.format(name=name), fix=fix)
+    return _plot(name, *(drawn or (None, [])))

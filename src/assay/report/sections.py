@@ -7,28 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from assay.core.blocks import Block, Card, Fold, Heading, Paragraph, Reach, Section, Table
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a Record comes to, in a word; `tone` is good, bad or open."""
-
-    sign: str
-    word: str
-    tone: str
-    says: str = ""
-    anchor: str = ""
-    more: str = ""
-    """What the section it leads to is called."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something to know before trusting a number: a sign, a word and a sentence."""
-
-    sign: str
-    word: str
-    sentence: str
+from assay.core.blocks.lead import Remark, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

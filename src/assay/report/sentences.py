@@ -8,43 +8,6 @@ from typing import Final
 
 from assay.core.text import counted
 
-SPOKEN: Final = {
-    "matthews_corrcoef": "Matthews correlation",
-    "cohen_kappa": "Cohen's kappa",
-    "youden_index": "Youden index",
-    "fowlkes_mallows": "Fowlkes-Mallows",
-    "jaccard": "Jaccard index",
-    "gini_impurity": "Gini impurity",
-    "jensen_shannon": "Jensen-Shannon divergence",
-    "kl_truth_pred": "KL, truth from predicted",
-    "kl_pred_truth": "KL, predicted from truth",
-    "csmf_accuracy": "CSMF accuracy",
-    "cccsmf_accuracy": "chance-corrected CSMF accuracy",
-    "likelihood_ratio_positive": "positive likelihood ratio",
-    "likelihood_ratio_negative": "negative likelihood ratio",
-    "auroc": "AUROC",
-    "auroc_macro": "AUROC, macro",
-    "auroc_weighted": "AUROC, weighted",
-    "auroc_micro": "AUROC, micro",
-    "auroc_one_vs_one": "AUROC, pairs of classes",
-    "auroc_convex_hull": "AUROC of the convex hull",
-    "partial_auroc": "partial AUROC",
-    "partial_auroc_standardised": "partial AUROC, standardised",
-    "gini_coefficient": "Gini coefficient",
-    "h_measure": "H-measure",
-    "kolmogorov_smirnov": "Kolmogorov-Smirnov statistic",
-    "auprc_trapezoid": "AUPRC by trapezoids",
-    "auprc_davis_goadrich": "AUPRC by Davis and Goadrich",
-    "brier_score": "Brier score",
-    "brier_score_multiclass": "Brier score, all classes",
-    "brier_miscalibration": "Brier score: miscalibration",
-    "brier_discrimination": "Brier score: discrimination",
-    "brier_uncertainty": "Brier score: uncertainty",
-    "log_loss_multiclass": "log loss, all classes",
-    "spiegelhalter_z": "Spiegelhalter's z",
-}
-"""Names that read badly with their underscores taken away."""
-
 FAMILIES: Final = {
     "counts": "Counts",
     "rates": "Rates",
@@ -59,12 +22,6 @@ FAMILIES: Final = {
     "probabilities": "Probabilities, scored row by row",
     "calibration": "Calibration: do probabilities mean what they say",
     "cost": "Cost and benefit",
-}
-
-AVERAGES: Final = {
-    "macro": "every class counts the same",
-    "weighted": "every class counts by its true size",
-    "micro": "all classes pooled",
 }
 
 METHODS: Final = {  # by the first words of the method, because what follows says what it was applied to
@@ -102,43 +59,12 @@ METHODS: Final = {  # by the first words of the method, because what follows say
     "order statistics": "the ranks between which the quantile lies, by the binomial distribution",
 }
 
-COSTS_TOLD: Final = 12
-POLICIES: Final = {
-    "propagate": "an average over classes is undefined when a class has no value",
-    "skip": "a class without a value is left out of averages",
-    "zero": "a class without a value counts as 0 in averages",
-    "one": "a class without a value counts as 1 in averages",
-}
-
 MARKS_SAID: Final = (
     "One sentence a question: ● significant, ○ not significant, ∅ nothing can be said. "
     "p values of questions asked together are corrected."
 )
 HEADLINE: Final = "Headline measures"
-BASELINE: Final = "always the largest class"
-WEIGHTED: Final = "Rows are weighted: counts are sums of weights, and intervals rest on how unequal the weights are."
 CONFORMITY: Final = "conformity with ISO/IEC TS 4213:2022"
-
-
-def spoken(name: str, symbol: str = "") -> str:
-    """The name of a measure as people say it.
-
-    >>> spoken("negative_predictive_value", "NPV"), spoken("f_0_5", "F0.5"), spoken("cohen_kappa", "κ")
-    ('negative predictive value', 'F0.5', "Cohen's kappa")
-    """
-    if name in SPOKEN:
-        return SPOKEN[name]
-    plain = name.replace("_", "").casefold()
-    return symbol if plain == symbol.replace(".", "").casefold() else name.replace("_", " ")
-
-
-def percent(level: float) -> str:
-    """A confidence level.
-
-    >>> percent(0.95), percent(0.999)
-    ('95 %', '99.9 %')
-    """
-    return f"{level * 100:.10g} %"
 
 
 def sentence(text: str) -> str:
@@ -148,15 +74,6 @@ def sentence(text: str) -> str:
     ('No basis for a choice.', '')
     """
     return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
-
-
-def no_interval(why: str) -> str:
-    """Why there is no interval.
-
-    >>> no_interval("a constant, not an estimate"), no_interval("no interval for weighted rows")
-    ('no interval: a constant, not an estimate', 'no interval for weighted rows')
-    """
-    return why if why.startswith("no interval") else f"no interval: {why}"
 
 
 def rows_equation(rows: Mapping[str, object]) -> str:
@@ -194,19 +111,3 @@ def method(name: str, draws: Sequence[int] = ()) -> str:
         return says
     many = f"{min(draws):,}" if len(set(draws)) == 1 else f"{min(draws):,} to {max(draws):,}"
     return f"{says}{'; ' if says else ''}{many} draws"
-
-
-def costs(stated: Sequence[tuple[str, str, str]]) -> str:
-    """What each mistake costs, as it was stated.
-
-    >>> costs([("ill", "well", "10"), ("well", "ill", "1")])
-    'Stated costs of a row: ill called well 10, well called ill 1; any other costs nothing.'
-    """
-    some = ", ".join(f"{truth} called {called} {cost}" for truth, called, cost in stated[:COSTS_TOLD])
-    rest = f" and {len(stated) - COSTS_TOLD:,} more, in the Record" if len(stated) > COSTS_TOLD else ""
-    return f"Stated costs of a row: {some}{rest}; any other costs nothing."
-
-
-def policy(name: str) -> str:
-    """What an undefined class value does to an average."""
-    return POLICIES.get(name, name).capitalize() + "."

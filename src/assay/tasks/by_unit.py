@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.core.task import Counted, Request
+from assay.core.task import Counted, ReportParts, Request
 from assay.core.values import Undefined
 from assay.inference.estimates import Estimate, Estimates, Interval, build_estimate, note_width
 from assay.inference.unit_comparison import compare_measure, model_pairs
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from assay.core.blocks import Section
     from assay.core.registry import Registry
     from assay.core.task import Example, Option, Role
     from assay.inference.findings import Finding
@@ -66,7 +65,7 @@ class UnitEstimates(TaskEstimates):
         return build_estimate(measure.title, value, interval, self.table.units, slice=self.slice, notes=notes)
 
 
-class UnitTask(ABC):
+class UnitTask(ReportParts, ABC):
     """A task that counts into a table of sums by unit."""
 
     name: ClassVar[str]
@@ -146,14 +145,6 @@ class UnitTask(ABC):
     def sections(self, tally: OwnTally, settings: TaskSettings) -> dict[str, object]:  # noqa: ARG002
         """No further parts."""
         return {}
-
-    def blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:  # noqa: ARG002
-        """No section of its own."""
-        yield from ()
-
-    def comparison_blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:  # noqa: ARG002
-        """No section of its own."""
-        yield from ()
 
     def unit_values(self, tally: OwnTally) -> dict[str, dict[str, float | None]]:
         """The leading measures of every unit alone."""

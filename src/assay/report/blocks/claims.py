@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Paragraph, Reach
+from assay.core.blocks.estimate_rows import prose
+from assay.core.blocks.lead import Verdict
 from assay.core.text import counted, visible
 from assay.report import sentences
 from assay.report.blocks import comparison
 from assay.report.blocks.decisions import ANSWERS, POINTS, Judged, judged_card, value_text, worst_of
-from assay.report.estimate_rows import prose
-from assay.report.sections import Verdict
 
 INTRODUCED: Final = (
     "What the plan claims, held against the data; claims about one test set are a family, and their intervals are at "

@@ -21,7 +21,6 @@ from assay.core.blocks import (
     Item,
     Paragraph,
     Reach,
-    Section,
     Table,
     bullets,
     chart,
@@ -29,20 +28,22 @@ from assay.core.blocks import (
     table,
     terms,
 )
-from assay.core.task import find_task
-from assay.core.text import counted, figure, visible
+from assay.core.blocks.estimate_rows import about, entry, prose, real, spoken
+from assay.core.blocks.lead import Lead, Remark
+from assay.core.task import Task, find_task
+from assay.core.text import counted, figure, percent, visible
 from assay.report import sentences
+from assay.report.blocks.background import background_blocks
 from assay.report.blocks.decisions import decision_blocks, verdicts
-from assay.report.blocks.environment import background_blocks
 from assay.report.blocks.findings import FindingText, finding_text, is_margin
-from assay.report.blocks.score_figures import read_curves, roc
-from assay.report.estimate_rows import about, entry, prose, real
-from assay.report.sections import Remark, Report
+from assay.report.sections import Report
 
 MOST_NAMED: Final = 3
 COST: Final = "mean cost"
 """What a finding about stated costs is about, as it is spoken."""
 RIGHT: Final = "both right"
+VALUES: Final = "values"
+"""What a Record of plain values of models has in place of a task."""
 TIED: Final = (
     "Models that share a letter cannot be told apart. Bars reach half the critical difference to each side, so those of"
     " models that differ do not overlap."
@@ -58,9 +59,19 @@ class Compared:
     findings: tuple[FindingText, ...]
 
     @property
+    def task(self) -> Task | None:
+        """The task; plain values of models have none."""
+        return find_task(str(self.record["task"])) if self.record["task"] != VALUES else None
+
+    @property
+    def lead(self) -> Lead:
+        """What the task says first."""
+        return self.task.lead(self.record) if self.task is not None else Lead()
+
+    @property
     def level(self) -> str:
         """The level of the intervals."""
-        return sentences.percent(float(self.record["plan"]["level"]))
+        return percent(float(self.record["plan"]["level"]))
 
 
 def compared(record: Record) -> Compared:
@@ -83,7 +94,7 @@ def comparison_report(record: Record) -> Report:
         section("values", "Each model by itself", map(_card, _value_table(made)), reach=Reach.TEXT),
         section("details", "Every finding", _detail_blocks(made), reach=Reach.REPORT),
         section("choices", "Why these tests", (Card(tuple(question_folds(record)), "folds"),)),
-        *_task_sections(record),
+        *(made.task.comparison_blocks(record) if made.task is not None else ()),
         section("rows", "Row accounting and notes", _row_blocks(record), listed="Row accounting"),
     ]
     return Report(
@@ -94,7 +105,7 @@ def comparison_report(record: Record) -> Report:
         verdicts=(decided.verdict,) if decided is not None else (),
         opening=_verdict_sentence(made),
         remarks=tuple(_warnings(made)),
-        facts=tuple(_facts(record)),
+        facts=tuple(_facts(made)),
         sections=tuple(part for part in seen if part.blocks),
     )
 
@@ -114,9 +125,10 @@ def _verdict_sentence(made: Compared) -> str:
     """One sentence over all models: who is best, whom it is ahead of, and who cannot be told apart from it."""
     places = made.record["ranking"]
     if len(places) < 3 or any(place["value"] is None for place in places):  # noqa: PLR2004  two have one finding
-        return made.findings[0].sentence if made.findings else _none(made.record)
+        whys = "; ".join(str(answer["why"]) for answer in made.record["answers"])
+        return made.findings[0].sentence if made.findings else prose(whys or "nothing was asked")
     best, *others = places
-    measure = sentences.spoken(str(best["measure"]))
+    measure = spoken(str(best["measure"]))
     ahead = [visible(model) for model in best["ahead_of"]]
     tied = [visible(place["model"]) for place in others if visible(place["model"]) not in ahead]
     lead = f"{visible(best['model'])} is best by {measure} ({figure(float(best['value']))})"
@@ -137,8 +149,7 @@ def _glance_blocks(made: Compared) -> Iterator[Block]:
     figures: list[Block] = [
         Figure(charts=(_forest(part, made.level),), alt="Differences between models") for part in _compared_parts(made)
     ]
-    if curves := read_curves(made.record):
-        figures.append(Figure(charts=(roc(curves),), alt="ROC curves of all models"))
+    figures += [Figure(charts=(curves,), alt="ROC curves of all models") for curves in made.lead.charts or ()]
     if figures:
         yield Card(tuple(figures), "glance")
 
@@ -176,12 +187,6 @@ def _forest(findings: Sequence[FindingText], level: str) -> Chart:
         "reference": {"x": 0, "text": ""}, "note": "Filled points are significant after correction, hollow ones not.",
     }  # fmt: skip
     return Chart("intervals", (data,))
-
-
-def _task_sections(record: Record) -> Iterator[Section]:
-    """Sections of the task itself, where it is not classification."""
-    if record["task"] not in ("binary", "multiclass", "values"):
-        yield from find_task(str(record["task"])).comparison_blocks(record)
 
 
 def finding_list(findings: Sequence[FindingText], *, powered: bool = False) -> Bullets:
@@ -354,19 +359,14 @@ def _row_blocks(record: Record) -> Iterator[Block]:
     yield Card(tuple(background_blocks(record, same)), "folds", reach=Reach.REPORT)
 
 
-def _facts(record: Record) -> Iterable[tuple[str, str]]:
+def _facts(made: Compared) -> Iterable[tuple[str, str]]:
+    record = made.record
     yield "rows" if record["labels"] else "values a model", f"{int(record['samples']):,}"
     yield "models", ", ".join(visible(m) for m in record["models"])
-    if record.get("positive") is not None:
-        yield "positive class", visible(record["positive"])
+    yield from made.lead.facts
     yield "pairing", prose(record["test_data"].get("pairing") or "not stated")
     yield "correction", visible(record["plan"]["correction"])
-    yield "intervals", sentences.percent(float(record["plan"]["level"]))
-
-
-def _none(record: Record) -> str:
-    whys = [str(one["why"]) for one in record["answers"]]
-    return prose("; ".join(whys) or "nothing was asked")
+    yield "intervals", made.level
 
 
 def _chance(record: Record) -> Iterator[str]:

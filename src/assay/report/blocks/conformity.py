@@ -30,10 +30,10 @@ from assay.core.blocks import (
     table,
     terms,
 )
+from assay.core.blocks.estimate_rows import prose
+from assay.core.blocks.lead import Verdict
 from assay.core.text import counted, visible
-from assay.report.blocks.data_sources import OF_DATA, stated_facts, stated_pairs
-from assay.report.estimate_rows import prose
-from assay.report.sections import Verdict
+from assay.report.blocks.background import OF_DATA, stated_facts, stated_pairs
 
 SIGNS: Final = {"pass": "✓", "fail": "✗", "suspect": "?", "declared": "✎", "no-evidence": "○", "n/a": "–"}
 WORDS: Final = {
@@ -96,7 +96,9 @@ def conformity_blocks(record: Record) -> Iterator[Block]:
         "signed",
         reach=Reach.TEXT,
     )
-    if unmet := sorted((row for row in rows if _is_unmet(row)), key=_weight):
+    unmet = [row for row in rows if _is_unmet(row)]
+    unmet.sort(key=lambda row: (not row["strength"].startswith("shall"), row["verdict"] not in BAD))
+    if unmet:
         yield Card((Heading(UNMET), Bullets(tuple(map(_unmet_item, unmet)), "verdicts")), reach=Reach.REPORT)
     clauses: dict[str, list[Row]] = {}
     for row in rows:
@@ -198,7 +200,10 @@ def control_blocks(record: Record) -> Iterator[Block]:
 def _control_row(control: Mapping[str, Any]) -> Row:
     name, verdict = control_name(control), str(control["verdict"])
     thresholds = (("threshold " + k, v) for k, v in stated_facts(control.get("thresholds", {})))
-    facts = [(label, _cut(text)) for label, text in (*stated_facts(control.get("facts", {})), *thresholds)]
+    facts = [
+        (label, text if len(text) <= LONGEST_FACT else f"{text[:LONGEST_FACT]}…")
+        for label, text in (*stated_facts(control.get("facts", {})), *thresholds)
+    ]
     if len(facts) > MOST_FACTS:
         rest = f"{counted(len(facts) - MOST_FACTS, 'fact')} more in the Record"
         facts = [*facts[:MOST_FACTS], ("and", rest)]
@@ -236,10 +241,6 @@ def _is_unmet(row: Mapping[str, Any]) -> bool:
     return row["verdict"] in BAD or (row["strength"].startswith("shall") and row["verdict"] == "no-evidence")
 
 
-def _weight(row: Mapping[str, Any]) -> tuple[bool, bool]:
-    return not row["strength"].startswith("shall"), row["verdict"] not in BAD
-
-
 def _style(verdict: str) -> str:
     return f"v-{re.sub(r'[^a-z]', '', verdict)}"
 
@@ -271,10 +272,6 @@ def _leads(kind: str, name: str, places: AbstractSet[str]) -> str:
     if kind == "record":
         return {"environment": "environment", "tallies": "matrix"}.get(name.partition(".")[0], "measures")
     return {"measure": "measures", "precondition": "plan"}.get(kind, "")
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_FACT else f"{text[:LONGEST_FACT]}…"
 
 
 def _plan(plan: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Cell, Head, Paragraph, Reach, table
+from assay.core.blocks.estimate_rows import prose
+from assay.core.blocks.lead import Verdict
 from assay.core.text import counted, figure, visible
-from assay.report.estimate_rows import prose
-from assay.report.sections import Verdict
 
 ANSWERS: Final = {
     "fail": ("✗", "bad"),
@@ -111,12 +111,13 @@ def _said(verdict_names: list[str]) -> str:
 
 
 def _judged(decision: Mapping[str, Any]) -> Judged:
+    risk = decision["risk"]["false_pass"]
     return Judged(
         criterion=visible(decision["criterion"]),
         verdict=str(decision["verdict"]),
         value=value_text(decision["value"]),
         ends=_ends(decision),
-        risk=_percent(decision["risk"]["false_pass"]),
+        risk="not bounded" if risk is None else f"at most {POINTS * float(risk):.3g} %" if risk else "none",
         why=prose(decision["why"]),
         needed=prose((decision.get("needed") or {}).get("why", "")),
     )
@@ -132,7 +133,3 @@ def _ends(decision: Mapping[str, Any]) -> str:
         return ""
     low, high, level = (float(decision[name]) for name in ("low", "high", "level"))
     return f"{figure(low)} to {figure(high)} at {POINTS * level:.4g} %"
-
-
-def _percent(share: float | None) -> str:
-    return "not bounded" if share is None else f"at most {POINTS * float(share):.3g} %" if share else "none"

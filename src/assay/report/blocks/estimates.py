@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
 
 from assay.assess.record.record import Record
 from assay.core.blocks import (
@@ -15,7 +15,6 @@ from assay.core.blocks import (
     Bullets,
     Card,
     Cell,
-    Cells,
     Chart,
     Column,
     Fold,
@@ -27,20 +26,21 @@ from assay.core.blocks import (
     Terms,
     table,
 )
+from assay.core.blocks.estimate_rows import About, Entry, entry, no_interval, prose, value_cell
+from assay.core.blocks.lead import Baseline
 from assay.core.text import visible
 from assay.report import sentences
 from assay.report.charts.plane import round_axis, step_of
-from assay.report.estimate_rows import About, Entry, about, entry, number_cell, prose, value_cell
 
-LEADING: Final = (
-    "balanced_accuracy", "f1_macro", "matthews_corrcoef", "f1", "recall", "precision", "recall_macro",
-    "precision_macro", "specificity", "cohen_kappa", "auroc", "auroc_macro", "average_precision", "accuracy",
-)  # fmt: skip
-"""Headlines where classes are not equally frequent: those that a large class cannot carry come first."""
-BASELINE: Final = "no_information_rate"
 BAR: Final = 24
 """Characters of the axis of a terminal."""
-AVERAGED: Final = ("precision", "recall", "specificity", "f1", "jaccard")
+
+
+class Floor(NamedTuple):
+    """What a leading measure must beat, with its value."""
+
+    baseline: Baseline
+    entry: Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,16 +52,6 @@ class Estimates:
     of_level: dict[tuple[str, str], dict[str, Entry]] = field(default_factory=dict)
     methods: dict[str, set[int]] = field(default_factory=dict)
     """Interval methods, and how many draws they took."""
-
-    @property
-    def baseline(self) -> Entry | None:
-        """What calling every row the largest class would reach."""
-        return self.whole.get(BASELINE)
-
-    @property
-    def known_baseline(self) -> Entry | None:
-        """The same, where it is defined."""
-        return self.baseline if self.baseline is not None and self.baseline.defined else None
 
     @property
     def undefined(self) -> list[Entry]:
@@ -98,23 +88,24 @@ def _alike(headline: Sequence[Entry]) -> list[Entry]:
     """The measures that can share an axis: from -1 to 1 and better when higher, else the largest set of one range."""
     sets: dict[object, list[Entry]] = {}
     for value in headline:
-        (low, high), higher = value.about.span, value.about.better.startswith("higher")
+        (low, high), higher = value.about.range, value.about.better.startswith("higher")
         sets.setdefault("unit" if low >= -1 and high <= 1 and higher else (low, high, higher), []).append(value)
     drawn = [values for values in sets.values() if any(v.value is not None and not v.endless for v in values)]
     return max(drawn, key=len, default=[])
 
 
 def headline_chart(
-    headline: Sequence[Entry], level: str, baseline: Entry | None = None, *, balanced: bool = True
+    headline: Sequence[Entry], level: str, order: Sequence[str] = (), floor: Floor | None = None
 ) -> Chart | None:
-    """Point and interval of the measures that share an axis, which is stated; balanced ones lead where asked for."""
+    """Point and interval of the measures that share an axis, which is stated, in the order that the task leads with."""
     drawn = _alike(headline)
     if not drawn:
         return None
-    order = {name: place for place, name in enumerate(LEADING)}
-    drawn = drawn if balanced else sorted(drawn, key=lambda v: order.get(v.about.measure, len(order)))
-    floor = baseline.value if baseline is not None and any(v.about.measure == "accuracy" for v in drawn) else None
-    low, high, near = _stated_axis(drawn, floor)
+    places = {name: place for place, name in enumerate(order)}
+    drawn = sorted(drawn, key=lambda v: places.get(v.about.measure, len(places)))
+    if floor is not None and not any(v.about.measure == floor.baseline.of for v in drawn):
+        floor = None
+    low, high, near = _stated_axis(drawn, floor.entry.value if floor is not None else None)
     rows = [
         {"label": v.about.name, "value": v.value, "low": v.low, "high": v.high, "small": v.short,
          "text": v.shown if v.defined else f"∅ {v.shown}"}
@@ -125,10 +116,11 @@ def headline_chart(
         "title": f"Headline measures with {level} intervals", "wide": 380, "ends": [low, high], "rows": rows,
         "x": f"axis from {low:g} to {high:g}{f'; {better}' if better.endswith('is better') else ''}",
     }  # fmt: skip
-    if floor is not None and baseline is not None:
+    if floor is not None:
         beyond = "" if near else ", beyond the axis"
-        data["note"] = f"{'Dashed: a' if near else 'A'}ccuracy of {sentences.BASELINE}, {baseline.shown}{beyond}"
-        data |= {"reference": {"x": floor, "text": ""}} if near else {}
+        said = f"{floor.baseline.of} of {floor.baseline.says}, {floor.entry.shown}{beyond}"
+        data["note"] = f"Dashed: {said}" if near else f"{said[:1].upper()}{said[1:]}"
+        data |= {"reference": {"x": floor.entry.value, "text": ""}} if near else {}
     return Chart("intervals", (data,))
 
 
@@ -137,10 +129,10 @@ def _stated_axis(values: Sequence[Entry], floor: float | None) -> tuple[float, f
     ends = [x for v in values for x in (v.value, v.low, v.high) if x is not None and math.isfinite(x)]
     near = floor is not None and floor > min(ends) - 0.15
     axis = round_axis(min([*ends, floor] if floor is not None and near else ends), max(ends))
-    return max(axis.low, values[0].about.span[0]), min(axis.high, values[0].about.span[1]), near
+    return max(axis.low, values[0].about.range[0]), min(axis.high, values[0].about.range[1]), near
 
 
-def headline_table(headline: Sequence[Entry], level: str, baseline: Entry | None) -> Table:
+def headline_table(headline: Sequence[Entry], level: str, floor: Floor | None) -> Table:
     """The headline measures with their intervals and meanings."""
     rows = (
         (
@@ -149,14 +141,14 @@ def headline_table(headline: Sequence[Entry], level: str, baseline: Entry | None
             v.so if v.defined else v.reason,
             Cell(v.about.says, tone="soft"),
         )
-        for v in (*headline, *([baseline] if baseline is not None and baseline.defined else []))
+        for v in (*headline, *([floor.entry] if floor is not None else []))
     )
     meaning = Column("meaning", width=4, reach=Reach.FULL)
     heads = ("measure", "text", 2), ("value", "number"), (f"{level} interval", "text", 2), meaning
     return table(sentences.HEADLINE, f"{sentences.HEADLINE} with {level} intervals", heads, rows, look="lead")
 
 
-def terminal_blocks(headline: Sequence[Entry], level: str, baseline: Entry | None) -> Iterator[Block]:
+def terminal_blocks(headline: Sequence[Entry], level: str, floor: Floor | None) -> Iterator[Block]:
     """The headline measures by what is typed to get them, on one axis of characters, with their notes below."""
     axis, bars = _bars(headline)
     columns: dict[Column, list[str | Cell]] = {
@@ -172,8 +164,9 @@ def terminal_blocks(headline: Sequence[Entry], level: str, baseline: Entry | Non
         f"{', '.join(v.about.measure for v in headline if note in v.notes)}: {note}"
         for note in dict.fromkeys(note for v in headline for note in v.notes)
     ]
-    said += sorted({sentences.no_interval(v.missing) for v in headline if v.defined and not v.interval})
-    said += [f"baseline: accuracy {baseline.shown}: {sentences.BASELINE}"] if baseline is not None else []
+    said += sorted({no_interval(v.missing) for v in headline if v.defined and not v.interval})
+    if floor is not None:
+        said.append(f"baseline: {floor.baseline.of} {floor.entry.shown}: {floor.baseline.says}")
     yield from (Paragraph(text, reach=Reach.TERMINAL) for text in said)
 
 
@@ -197,26 +190,6 @@ def _bars(headline: Sequence[Entry]) -> tuple[str, dict[str, str]]:
         bars[v.about.measure] = "".join(marks)
     first, last = f"{low:g}", f"{high:g}"
     return f"{first}{'axis':^{BAR - len(first + last)}}{last}", bars
-
-
-def average_blocks(read: Estimates, level: str) -> Iterator[Block]:
-    """Measures averaged over classes in several ways, side by side."""
-    by_base: dict[str, dict[str, Entry]] = {}
-    for value in read.whole.values():
-        known = value.about
-        if known.average in sentences.AVERAGES and known.measure == f"{known.base}_{known.average}":
-            by_base.setdefault(known.base, {})[known.average] = value
-    rows: list[Cells] = [
-        (about(base).name, *(replace(number_cell(ways.get(way)), why="") for way in sentences.AVERAGES))
-        for base, ways in by_base.items()
-        if len(ways) > 1 and base in AVERAGED
-    ]
-    if rows:
-        meant = "; ".join(f"{way}: {what}" for way, what in sentences.AVERAGES.items())
-        yield Paragraph(f"{meant}.", "soft", reach=Reach.REPORT)
-        heads = ("measure", "text", 3), *((way, "number", 2) for way in sentences.AVERAGES)
-        caption = f"Averages over classes with {level} intervals"
-        yield Card((table("Macro, weighted and micro averages", caption, heads, rows, look="flat"),))
 
 
 def lost_blocks(read: Estimates, level: str) -> Iterator[Block]:
@@ -294,11 +267,11 @@ def glossary_fold(known: Mapping[str, About], places: Mapping[str, str]) -> Fold
     """What every measure means."""
     listed = []
     for measure, known_as in known.items():
-        facts: list[Any] = [known_as.range, known_as.better]
+        facts: list[Any] = [known_as.range_shown, known_as.better]
         facts += [f"by chance {known_as.chance}"] if known_as.chance else []
         facts += [f"also called {', '.join(known_as.also)}"] if known_as.also else []
         symbol = known_as.symbol if known_as.symbol != known_as.name else ""
-        more = f"{'; '.join(filter(None, facts))}. {known_as.source}"
+        more = f"{'; '.join(filter(None, facts))}. {'; '.join(map(str, known_as.source))}"
         listed.append(Term(name=known_as.name, text=f"{known_as.says}.", symbol=symbol, more=more, id=places[measure]))
     return Fold(
         title="Glossary", more=f"{len(listed)} measures", blocks=(Terms(tuple(listed), "list"),), reach=Reach.FULL

@@ -8,11 +8,24 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.assess.declarations import POWER, p_shown
-from assay.core.text import figure, visible
+from assay.core.blocks.estimate_rows import SPOKEN, prose, real
+from assay.core.text import figure, percent, visible
 from assay.report import sentences
-from assay.report.estimate_rows import prose, real
 
 POINTS: Final = 100
+BY_MARGIN: Final[Mapping[str, Mapping[bool | None, str]]] = {
+    "non_inferiority": {
+        True: "{0} is not worse than {1} by the margin: ",
+        False: "That {0} is good enough is not shown: ",
+        None: "Whether {0} is good enough cannot be said: ",
+    },
+    "equivalence": {
+        True: "{0} and {1} are equal within the margin: ",
+        False: "Equality within the margin is not shown: ",
+        None: "Whether the models are equal within the margin cannot be said: ",
+    },
+}
+"""What tests against a margin say of two models, by their names and by whether they are significant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +78,7 @@ def sentence(finding: Mapping[str, Any]) -> str:
     ends = (
         ""
         if low is None or high is None
-        else f", {_level(effect)} interval {_size(low, effect)} to {_size(high, effect)}"
+        else f", {percent(float(effect.get('level', 0.95)))} interval {_size(low, effect)} to {_size(high, effect)}"
     )
     what = _ahead(str(finding["about"]), ahead, behind, _amount(value, effect), effect, equal=value == 0)
     lead = _by_margin(finding, models) or ("" if finding.get("significant") or value == 0 else _not_shown(finding))
@@ -75,22 +88,8 @@ def sentence(finding: Mapping[str, Any]) -> str:
 
 def _by_margin(finding: Mapping[str, Any], models: Sequence[str]) -> str:
     """What a test against a margin shows or does not; nothing for other tests."""
-    first, second = models
-    test, significance = str(finding["test"]), finding.get("significant")
-    words: dict[object, str] = {}
-    if test.endswith("non_inferiority"):
-        words = {
-            True: f"{first} is not worse than {second} by the margin: ",
-            False: f"That {first} is good enough is not shown: ",
-            None: f"Whether {first} is good enough cannot be said: ",
-        }
-    elif test.endswith("equivalence"):
-        words = {
-            True: f"{first} and {second} are equal within the margin: ",
-            False: "Equality within the margin is not shown: ",
-            None: "Whether the models are equal within the margin cannot be said: ",
-        }
-    return words.get(significance, "")
+    says = next((says for ending, says in BY_MARGIN.items() if str(finding["test"]).endswith(ending)), {})
+    return says.get(finding.get("significant"), "").format(*models)
 
 
 def _not_shown(finding: Mapping[str, Any]) -> str:
@@ -109,7 +108,8 @@ def _global(finding: Mapping[str, Any]) -> str:
 
 def _ahead(about: str, ahead: str, behind: str, size: str, effect: Mapping[str, Any], *, equal: bool) -> str:
     if equal:
-        named = sentences.SPOKEN.get(about, about.replace("_", " ")) or _plain(str(effect["name"]))
+        unnamed = "mean rank" if "mean rank" in str(effect["name"]) else "their mean"
+        named = SPOKEN.get(about, about.replace("_", " ")) or unnamed
         return f"{ahead} and {behind} are equal in {named}"
     known = {
         "accuracy": f"{ahead} is right on {size} more of the rows than {behind}",
@@ -122,12 +122,8 @@ def _ahead(about: str, ahead: str, behind: str, size: str, effect: Mapping[str, 
         return known[about]
     if "mean rank" in str(effect["name"]):
         return f"{behind} ranks better than {ahead}: mean rank lower by {size}"
-    name = sentences.SPOKEN.get(about, about.replace("_", " ")) or "mean"
+    name = SPOKEN.get(about, about.replace("_", " ")) or "mean"
     return f"{name} of {ahead} is higher than that of {behind} by {size}"
-
-
-def _plain(effect: str) -> str:
-    return "mean rank" if "mean rank" in effect else "their mean"
 
 
 def _amount(value: float, effect: Mapping[str, Any]) -> str:
@@ -136,10 +132,6 @@ def _amount(value: float, effect: Mapping[str, Any]) -> str:
 
 def _size(value: float, effect: Mapping[str, Any]) -> str:
     return f"{value * POINTS:.1f}" if effect.get("unit") == "share" else figure(value)
-
-
-def _level(effect: Mapping[str, Any]) -> str:
-    return sentences.percent(float(effect.get("level", 0.95)))
 
 
 def _p(finding: Mapping[str, Any]) -> str:
@@ -154,7 +146,7 @@ def _p(finding: Mapping[str, Any]) -> str:
 
 def is_margin(finding: Mapping[str, Any]) -> bool:
     """Whether a finding was held to a margin, so that significance speaks of no difference."""
-    return str(finding["test"]).endswith(("non_inferiority", "equivalence"))
+    return str(finding["test"]).endswith(tuple(BY_MARGIN))
 
 
 def finding_text(finding: Mapping[str, Any]) -> FindingText:
@@ -167,11 +159,11 @@ def finding_text(finding: Mapping[str, Any]) -> FindingText:
     power = ""
     if finding.get("significant") is False and least.get("value") is not None:
         size = _amount(float(real(least["value"]) or 0.0), effect)
-        power = f"a difference of {size} would have been detected with a chance of {sentences.percent(POWER)}"
+        power = f"a difference of {size} would have been detected with a chance of {percent(POWER)}"
     return FindingText(
         sentence=sentence(finding),
         test=prose(finding["title"]),
-        about=prose(sentences.SPOKEN.get(finding["about"], str(finding["about"]).replace("_", " "))),
+        about=prose(SPOKEN.get(finding["about"], str(finding["about"]).replace("_", " "))),
         pair=" and ".join(visible(m) for m in finding["models"]),
         minus=" minus ".join(visible(m) for m in finding["models"]) if len(finding["models"]) == 2 else "",  # noqa: PLR2004
         effect="undefined" if value is None else _amount(value, effect),

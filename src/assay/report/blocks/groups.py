@@ -5,30 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Cell, Chart, Column, Figure, Fold, Heading, Paragraph, Reach, Table, table
+from assay.core.blocks.estimate_rows import About, Entry, about, in_hundred, number_cell, prose, real
+from assay.core.blocks.lead import ClassSizes, Lead
 from assay.core.text import chance_shown, counted, figure, listed, visible
 from assay.core.values import SMALL
 from assay.report import sentences
-from assay.report.blocks.confusion_matrix import MOST_CLASSES, ClassCounts
 from assay.report.blocks.estimates import Estimates
-from assay.report.estimate_rows import About, Entry, about, amount, in_hundred, number_cell, prose, real
 
-NOT_BY_GROUP: Final = ("average_precision", "brier_score", "expected_calibration_error", "log_loss_multiclass")
-"""Headlines that depend on how common a class is, which differs between groups by itself."""
-NOT_CHARTED: Final = ("matthews_corrcoef", "cohen_kappa", "f1_weighted")
-"""Headlines that say of a group what others say more plainly."""
 MOST_CHARTS: Final = 6
-OF_CLASS: Final = ("precision", "recall", "f1")
 MOST_ROWS: Final = 200
+MOST_PLOTTED: Final = 30
+DENSE: Final = 3
+"""Measures beyond which a table is small."""
 MOST_BRIEF: Final = 20
 """Levels whose charts a notebook shows."""
-
-
-Chosen: TypeAlias = tuple[Sequence[object], Sequence[int], Sequence[int], Mapping[str, Sequence[str]]]
-"""Classes, places of those to list and of those to plot, and sizes of all by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,24 +55,28 @@ class Factor:
     chosen: str = "largest"
     """Which levels are shown where there are too many."""
     whole: tuple[Entry | None, ...] = ()
+    uncharted: tuple[str, ...] = ()
+    """Measures that the table has alone."""
 
     @property
     def charted(self) -> tuple[int, ...]:
         """Places of the measures that get a chart; the table has them all."""
-        wanted = [i for i, column in enumerate(self.columns) if column.measure not in NOT_CHARTED]
+        wanted = [i for i, column in enumerate(self.columns) if column.measure not in self.uncharted]
         return tuple(wanted[-MOST_CHARTS:]) or tuple(range(len(self.columns)))[:MOST_CHARTS]
 
 
-def read_classes(read: Estimates, task: str, wanted: Sequence[str], tally: ClassCounts | None = None) -> Factor | None:
+def read_classes(
+    read: Estimates, task: str, wanted: Sequence[str], counted_classes: ClassSizes | None = None
+) -> Factor | None:
     """Classes, labels or outputs one by one, with their counts where a tally has them; None where there are none."""
     there = [title for title in read.of_class if about(title, task).family != "counts"]
     titles = ([title for title in wanted if title in there] or there)[:MOST_CHARTS]
     measured = [read.of_class[title] for title in titles]
-    chosen = _largest(tally) if tally is not None else _worst(measured[0] if measured else {})
-    labels, listed, plotted, sizes = chosen
+    chosen = counted_classes or _worst(measured[0] if measured else {})
+    labels, sizes = chosen.labels, chosen.sizes
     if not titles and len(labels) <= MOST_ROWS:
         return None
-    kept = [i for i in listed if all(labels[i] in part for part in measured)]
+    kept = [i for i in chosen.listed if all(labels[i] in part for part in measured)]
     return Factor(
         name="class",
         columns=tuple(about(title, task) for title in titles),
@@ -88,43 +86,38 @@ def read_classes(read: Estimates, task: str, wanted: Sequence[str], tally: Class
                 label=visible(labels[i]),
                 sizes=tuple(column[i] for column in sizes.values()),
                 entries=tuple(part[labels[i]] for part in measured),
-                plotted=i in plotted,
+                plotted=i in chosen.plotted,
             )
             for i in kept
         ),
         hidden=len(labels) - len(kept),
         things=("class", "classes"),
-        chosen="largest" if tally is not None else "worst",
+        chosen="largest" if counted_classes is not None else "worst",
         whole=tuple(read.whole.get(title) for title in titles),
     )
 
 
-def _largest(tally: ClassCounts) -> Chosen:
-    counts = {tally.unit: tally.actual, "predicted": tally.called, "right": tally.hits}
-    sizes = {name: [amount(n) for n in column] for name, column in counts.items()}
-    return tally.labels, tally.largest(MOST_ROWS), tally.largest(MOST_CLASSES), sizes
-
-
-def _worst(entries: Mapping[object, Entry]) -> Chosen:
+def _worst(entries: Mapping[object, Entry]) -> ClassSizes:
     def rank(label: object) -> tuple[bool, float]:
         value = entries[label].value
         return value is None, (value or 0.0) * (-1 if entries[label].about.better.startswith("lower") else 1)
 
     labels = sorted(entries, key=rank)
     places = range(len(labels))
-    return labels, places[:MOST_ROWS], places[:MOST_CLASSES], {"n": [entries[label].n for label in labels]}
+    sizes = {"n": [entries[label].n for label in labels]}
+    return ClassSizes(labels=labels, listed=places[:MOST_ROWS], plotted=places[:MOST_PLOTTED], sizes=sizes)
 
 
-def read_factors(record: Record, read: Estimates, headline: Sequence[Entry]) -> tuple[Factor, ...]:
+def read_factors(record: Record, read: Estimates, headline: tuple[Entry, ...], lead: Lead) -> tuple[Factor, ...]:
     """The groups of a Record with their levels."""
-    shown = tuple(value for value in headline if value.about.measure not in NOT_BY_GROUP)
+    shown = tuple(value for value in headline if value.about.measure not in lead.not_by_group)
     titles = [value.about.measure for value in shown]
     factors = []
     for name, levels in record["tallies"].get("groups", {}).items():
         measured = [read.of_level.get((name, repr(level["level"])), {}) for level in levels]
         sizes = [_rows_of(level, entries) for level, entries in zip(levels, measured, strict=True)]
         by_size = sorted(range(len(levels)), key=lambda i: (-sizes[i], i))
-        plotted = set(by_size[:MOST_CLASSES])
+        plotted = set(by_size[:MOST_PLOTTED])
         rows = tuple(
             Level(
                 label=visible(levels[i]["level"]),
@@ -145,6 +138,7 @@ def read_factors(record: Record, read: Estimates, headline: Sequence[Entry]) -> 
                 hidden=len(levels) - len(rows),
                 things=("level", "levels"),
                 whole=shown,
+                uncharted=lead.not_charted,
             )
         )
     return tuple(factors)
@@ -152,9 +146,9 @@ def read_factors(record: Record, read: Estimates, headline: Sequence[Entry]) -> 
 
 def _rows_of(level: dict[str, Any], entries: dict[str, Entry]) -> int:
     """How many rows a level has, or units where its tally does not tell."""
-    for part in ("confusion", "units"):
-        if "rows" in level.get(part, {}):
-            return int(level[part]["rows"])
+    counted_rows = (int(part["rows"]) for part in level.values() if isinstance(part, dict) and "rows" in part)
+    if (rows := next(counted_rows, None)) is not None:
+        return rows
     numbers = [value.n.replace(",", "") for value in entries.values()]
     return max((int(number) for number in numbers if number.isdigit()), default=0)
 
@@ -213,7 +207,7 @@ def _level_blocks(factor: Factor, level: str) -> Iterator[Block]:
 def _forest(factor: Factor, levels: Sequence[Level], place: int) -> Chart:
     """One measure level by level; measures of the same range share an axis, so that they can be compared."""
     column, whole = factor.columns[place], factor.whole[place]
-    alike = [e for level in levels for e in level.entries if e.about.span == column.span]
+    alike = [e for level in levels for e in level.entries if e.about.range == column.range]
     rows = [
         {"label": f"△ {level.label}" if level.small else level.label, "value": e.value, "low": e.low, "high": e.high,
          "text": e.shown if e.defined else f"∅ {e.shown}", "small": e.short}
@@ -243,7 +237,7 @@ def _level_table(factor: Factor, level: str) -> Table:
         *(Column(size, "number", reach=extra if i else Reach.ALL) for i, size in enumerate(factor.sizes)),
         *(Column(column.name, "number", 1, column.measure) for column in factor.columns),
     )
-    title, dense = f"Measures by {factor.name}", len(factor.columns) > len(OF_CLASS)
+    title, dense = f"Measures by {factor.name}", len(factor.columns) > DENSE
     more = {"small": dense, "things": factor.things, "hidden": factor.hidden}
     return table(title, f"{title}, with {level} intervals", heads, rows, **more)
 

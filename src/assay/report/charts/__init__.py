@@ -9,8 +9,7 @@ from typing import Final
 from assay.core.blocks import Chart
 
 MODULES: Final = {
-    "plots": ("lines", "distribution", "timeline"),
-    "plots_cloud": ("cloud",),
+    "plots": ("lines", "distribution", "timeline", "cloud"),
     "plots_rows": ("bars", "dots", "intervals"),
     "plots_grids": ("picture", "matrix"),
 }

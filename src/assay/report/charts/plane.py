@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final, TypeAlias
 from xml.sax.saxutils import escape
 
@@ -215,11 +216,9 @@ def thinned_columns(points: Sequence[Spot]) -> list[Spot]:
     if len(points) <= MANY:
         return list(points)
     kept: list[Spot] = []
-    start = 0
-    for i in range(1, len(points) + 1):
-        if i == len(points) or round(points[i][0]) != round(points[start][0]):
-            part = range(start, i)
-            ends = (min(part, key=lambda k: points[k][1]), max(part, key=lambda k: points[k][1]))
-            kept += [points[k] for k in sorted({start, *ends, i - 1})]
-            start = i
+    for _, column in groupby(points, key=lambda point: round(point[0])):
+        part = list(column)
+        heights = [y for _, y in part]
+        ends = {0, heights.index(min(heights)), heights.index(max(heights)), len(part) - 1}
+        kept += [part[place] for place in sorted(ends)]
     return kept

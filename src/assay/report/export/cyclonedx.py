@@ -9,14 +9,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from assay.assess.record.record import Record
-from assay.report.assessment_document import document_of
-from assay.report.blocks.environment import rows
+from assay.report.blocks.background import rows
 from assay.report.render.html import version
+from assay.report.report_document import Document
 
 SPEC: Final = "1.6"
 SCHEMA: Final = f"http://cyclonedx.org/schema/bom-{SPEC}.schema.json"
 NAMES: Final = uuid.uuid5(uuid.NAMESPACE_OID, "assay.record")
-TASKS: Final = {"binary": "binary classification", "multiclass": "multi-class classification"}
 UNNAMED: Final = "assessed model"
 
 
@@ -37,9 +36,10 @@ def render(record: Record) -> str:
     return json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
 
 
-def task_name(record: Record) -> str:
+def task_name(document: Document) -> str:
     """What was assessed, in words."""
-    return TASKS.get(str(record["task"]), str(record["task"]).replace("_", " "))
+    kind, name = document.lead.kind.partition(",")[0], document.task.name.replace("_", " ")
+    return f"{kind} {name}" if kind else name
 
 
 def _metadata(record: Record) -> dict[str, Any]:
@@ -56,10 +56,11 @@ def _model(record: Record) -> dict[str, Any]:
     name = str(plan.get("model") or UNNAMED)
     declared = plan.get("declared", {}).get("models", {}).get(name, {})
     dataset = str(plan.get("data", {}).get("from") or "test data")
-    limits = [remark.sentence for remark in document_of(record).remarks()]
+    document = Document(record)
+    limits = [remark.sentence for remark in document.remarks()]
     card: dict[str, Any] = {
         "modelParameters": {
-            "task": task_name(record),
+            "task": task_name(document),
             "datasets": [
                 {
                     "type": "dataset",

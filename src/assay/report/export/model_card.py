@@ -15,9 +15,9 @@ from typing import Any, Final
 from assay.assess.record.record import Record
 from assay.core.errors import PlanError
 from assay.core.text import twelve_digits
-from assay.report.assessment_document import document_of
-from assay.report.export.cyclonedx import TASKS, UNNAMED, task_name
+from assay.report.export.cyclonedx import UNNAMED, task_name
 from assay.report.render.markdown import render
+from assay.report.report_document import Document
 
 BEGIN: Final = "<!-- assay:begin -->"
 END: Final = "<!-- assay:end -->"
@@ -53,43 +53,40 @@ def index(record: Record, task: str) -> list[dict[str, Any]]:
     """The `model-index` of a Record: its headline measures, with intervals among their arguments."""
     plan = record["plan"]
     source = str(plan.get("data", {}).get("from") or "test data")
-    kind = "classification" if record["task"] in TASKS else str(record["task"])
+    document = Document(record)
     result = {
-        "task": {"type": task or kind, "name": task_name(record)},
+        "task": {"type": task or document.task.name, "name": task_name(document)},
         "dataset": {"type": source, "name": source, "split": str(plan.get("split") or "test")},
-        "metrics": list(_metrics(record)),
+        "metrics": list(_metrics(document)),
     }
     return [{"name": str(plan.get("model") or UNNAMED), "results": [result]}]
 
 
-def _metrics(record: Record) -> Iterator[dict[str, Any]]:
-    for entry in document_of(record).headline:
+def _metrics(document: Document) -> Iterator[dict[str, Any]]:
+    for entry in document.headline:
         if entry.value is None or entry.endless:
             continue  # the index takes numbers only; the section says why there is none
         metric: dict[str, Any] = {"type": entry.about.measure, "value": entry.value, "name": entry.about.name}
         if entry.low is not None and entry.high is not None and math.isfinite(entry.high):
             ends = {"low": twelve_digits(entry.low), "high": twelve_digits(entry.high)}
-            metric["args"] = {**ends, "level": record["plan"]["level"], "interval": entry.method}
+            metric["args"] = {**ends, "level": document.record["plan"]["level"], "interval": entry.method}
         yield metric
 
 
 def _sectioned(text: str, record: Record) -> str:
-    begins, ends = _alone(BEGIN, text), _alone(END, text)
+    if (around := _around(text, BEGIN, END, "the markers of the section")) is not None:
+        return section(record).join(around)
+    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+    return f"{text}{gap}{section(record)}\n"
+
+
+def _around(text: str, begin: str, end: str, what: str) -> tuple[str, str] | None:
+    """What stands before and after a pair of markers, each alone on a line; None where there is neither."""
+    begins, ends = (
+        list(re.finditer(rf"^{re.escape(marker)}(?=[ \t]*$)", text, re.MULTILINE)) for marker in (begin, end)
+    )
     if not begins and not ends:
-        gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-        return f"{text}{gap}{section(record)}\n"
-    start, stop = _pair(begins, ends, "the markers of the section", BEGIN, END)
-    return text[: start.start()] + section(record) + text[stop.end() :]
-
-
-def _alone(marker: str, text: str) -> list[re.Match[str]]:
-    """Where a marker fills a line; inside a line it is a name or a text about markers."""
-    return list(re.finditer(rf"^{re.escape(marker)}(?=[ \t]*$)", text, re.MULTILINE))
-
-
-def _pair(
-    begins: list[re.Match[str]], ends: list[re.Match[str]], what: str, begin: str, end: str
-) -> tuple[re.Match[str], re.Match[str]]:
+        return None
     if len(begins) != 1 or len(ends) != 1 or ends[0].start() < begins[0].start():
         raise PlanError(
             "markers-broken",
@@ -97,7 +94,7 @@ def _pair(
             found=f"{len(begins)} x {begin}, {len(ends)} x {end}",
             fix="keep one begin and one end after it, each on a line of its own, or neither",
         )
-    return begins[0], ends[0]
+    return text[: begins[0].start()], text[ends[0].end() :]
 
 
 def _fronted(text: str, record: Record) -> str:
@@ -111,11 +108,8 @@ def _fronted(text: str, record: Record) -> str:
 
 
 def _indexed(body: str, record: Record) -> str:
-    begins, ends = _alone(INDEX_BEGIN, body), _alone(INDEX_END, body)
-    if begins or ends:
-        start, stop = _pair(begins, ends, "the markers in the front matter", INDEX_BEGIN, INDEX_END)
-        before, after = body[: start.start()], body[stop.end() :]
-        return before + _block(record, before + after).removesuffix("\n") + after
+    if (around := _around(body, INDEX_BEGIN, INDEX_END, "the markers in the front matter")) is not None:
+        return _block(record, "".join(around)).removesuffix("\n").join(around)
     foreign = INDEX.search(body)
     if foreign is None:
         return body + _block(record, body)

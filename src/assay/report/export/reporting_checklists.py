@@ -7,29 +7,27 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from typing import Any, Final
 
 from assay.assess.record.record import Record
-from assay.core.text import chance_shown, counted, listed, quoted, visible
-from assay.report.assessment_document import Assessed, document_of
+from assay.core.blocks.estimate_rows import about, prose
+from assay.core.text import chance_shown, counted, quoted, visible
+from assay.report.blocks.background import splits, title
 from assay.report.blocks.claims import contests
 from assay.report.blocks.conformity import control_name, is_stated
-from assay.report.blocks.confusion_matrix import matrix, mistakes
-from assay.report.blocks.data_sources import splits
-from assay.report.blocks.environment import title
-from assay.report.estimate_rows import about, prose
 from assay.report.render.markdown import prose as marked
 from assay.report.render.markdown import table
+from assay.report.report_document import Document
 from assay.report.sentences import rows_equation
-from assay.report.task_document import Document
 
 JUDGE: Final = (
     "The others are for the authors. What is shown helps to answer an item; whether it does is for a reader to judge."
 )
+MOST_FILES: Final = 4
 EMPTY: Final = "☐ *not in the Record*"
 SILENT: Final = ("no-evidence", "n/a")
 """Verdicts of controls that found nothing to tell."""
-MOST_CLASSES: Final = 8
 
 
 @cache
@@ -45,7 +43,7 @@ def checklist(name: str) -> dict[str, Any]:
 
 def render(record: Record, *, name: str) -> str:
     """A filled checklist as Markdown."""
-    chosen, document = checklist(name), document_of(record)
+    chosen, document = checklist(name), Document(record)
     rows, filled = [], 0
     for item in chosen["items"]:
         answers = list(_answers(item, document))
@@ -66,9 +64,8 @@ def render(record: Record, *, name: str) -> str:
 
 
 def _answers(item: Mapping[str, Any], document: Document) -> Iterator[str]:
-    known = {**EVIDENCE, **OF_CLASSES} if isinstance(document, Assessed) else EVIDENCE
     for name in item.get("shown", ()):
-        if name in known and (text := known[name](document)):
+        if text := EVIDENCE[name](document) if name in EVIDENCE else document.task.evidence(document.record, name):
             yield prose(text)
     declared = document.record["plan"].get("declared", {})
     for place in item.get("stated", ()):
@@ -96,20 +93,8 @@ def _said(content: object) -> str:
     return str(content)
 
 
-def _classes(a: Assessed) -> str:
-    labels = f"classes {listed(a.record['labels'])}"
-    return f"{labels}; positive class {a.positive}" if a.positive else labels
-
-
 def _rows(a: Document) -> str:
     return rows_equation(a.record["rows"])
-
-
-def _shares(a: Assessed) -> str:
-    grid = matrix(a.tally)
-    pairs = list(zip(grid.labels, grid.totals, strict=True))
-    shown = ", ".join(f"{label} {total}" for label, total in pairs[:MOST_CLASSES])
-    return f"truly {shown}" + (f" and {len(pairs) - MOST_CLASSES} more classes" if len(pairs) > MOST_CLASSES else "")
 
 
 def _performance(a: Document) -> str:
@@ -140,7 +125,9 @@ def _sites(a: Document) -> str:
     tests = [
         test for test in a.record.get("heterogeneity", ()) if test["measure"] in {v.about.measure for v in a.headline}
     ]
-    shown = (f"{about(test['measure']).name} p = {chance_shown(float(test['p']))}" for test in tests)
+    shown = (
+        f"{about(test['measure'], str(a.record['task'])).name} p = {chance_shown(float(test['p']))}" for test in tests
+    )
     return _listed("differences between sites tested: ", shown)
 
 
@@ -151,31 +138,11 @@ def _plan(a: Document) -> str:
     return f"plan {quoted(plan.get('name', ''))}, SHA-256 {plan.get('sha256', '')}, fixed {plan.get('frozen_at', '')}"
 
 
-def _digests(a: Document) -> str:
-    files_ = a.record.get("digests", {}).get("files", {})
-    return "; ".join(f"SHA-256 of {name}: {digest}" for name, digest in list(files_.items())[:4])
-
-
 def _software(a: Document) -> str:
     kept = a.record.get("environment", {})
     packages = ", ".join(f"{name} {version}" for name, version in kept.get("packages", {}).items())
     python = f"Python {kept['python']}" if "python" in kept else ""
     return _listed("assessed with ", filter(None, (python, packages)), ", ")
-
-
-def _mistakes(a: Assessed) -> str:
-    some = (f"{m.truth} called {m.predicted}: {m.n} ({m.share})" for m in mistakes(a.tally)[:3])
-    return _listed("most frequent mistakes: ", some)
-
-
-def _dates(a: Document) -> str:
-    dated = (f"{split.name} {split.begins} to {split.ends}" for split in splits(a.record) if split.begins)
-    return _listed("first and last sample: ", dated)
-
-
-def _splits(a: Document) -> str:
-    sizes = (f"{split.name} {split.rows} rows ({split.classes})" for split in splits(a.record))
-    return _listed("counted: ", sizes)
 
 
 def _controls(*checks: str) -> Callable[[Document], str]:
@@ -210,10 +177,15 @@ EVIDENCE: Final[Mapping[str, Callable[[Any], str]]] = {
     "groups": _groups,
     "sites": _sites,
     "plan": _plan,
-    "digests": _digests,
+    "digests": lambda a: "; ".join(
+        f"SHA-256 of {name}: {digest}"
+        for name, digest in islice(a.record.get("digests", {}).get("files", {}).items(), MOST_FILES)
+    ),
     "software": _software,
-    "dates": _dates,
-    "splits": _splits,
+    "dates": lambda a: _listed(
+        "first and last sample: ", (f"{s.name} {s.begins} to {s.ends}" for s in splits(a.record) if s.begins)
+    ),
+    "splits": lambda a: _listed("counted: ", (f"{s.name} {s.rows} rows ({s.classes})" for s in splits(a.record))),
     "overlap": _controls("CHK-OVERLAP", "CHK-GROUP"),
     "shifts": _controls("CHK-CLASS-DIST", "CHK-RANGE"),
     "agreement": _controls("CHK-ANNOTATOR"),
@@ -222,11 +194,3 @@ EVIDENCE: Final[Mapping[str, Callable[[Any], str]]] = {
     "remarks": lambda a: " ".join(remark.sentence for remark in a.remarks()),
 }
 """What a Record shows of itself; an empty text where it shows nothing."""
-OF_CLASSES: Final[Mapping[str, Callable[[Any], str]]] = {
-    "classes": _classes,
-    "unknown": lambda a: f"predicted labels that are no class: {a.record['plan'].get('unknown', '')}",
-    "shares": _shares,
-    "matrix": lambda a: f"confusion matrix of {counted(len(a.tally.labels), 'class', 'classes')} in the report",
-    "mistakes": _mistakes,
-}
-"""What only a Record of classes shows."""

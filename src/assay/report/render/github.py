@@ -8,7 +8,7 @@ from typing import Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Reach
-from assay.report.blocks import environment as background
+from assay.report.blocks import background
 from assay.report.blocks.decisions import decision_blocks, verdicts
 from assay.report.render.markdown import block_lines, prose
 from assay.report.sections import flat
@@ -55,17 +55,10 @@ def step_summary(records: Mapping[str, Record], *, most: int = MOST_BYTES) -> st
                 *block_lines(flat(block for block in decision_blocks(decisions) if block.reach & Reach.TEXT)),
             ]
         parts.append("\n".join(lines))
-    text = "\n\n".join(parts) + "\n"
-    if len(text.encode("utf-8", "surrogatepass")) <= most:
-        return text
-    kept: list[str] = []
-    room = most - len(CUT.encode())
-    for line in text.splitlines(keepends=True):
-        room -= len(line.encode("utf-8", "surrogatepass"))
-        if room < 0:
-            break
-        kept.append(line)
-    return "".join(kept).rstrip("\n") + CUT
+    text = ("\n\n".join(parts) + "\n").encode("utf-8", "surrogatepass")
+    if len(text) > most:
+        text = text[: most - len(CUT.encode())].rpartition(b"\n")[0].rstrip(b"\n") + CUT.encode()
+    return text.decode("utf-8", "surrogatepass")
 
 
 def _command(kind: str, title: str, text: str) -> str:

@@ -12,14 +12,16 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 from importlib.resources import files
+from string import Template
 from typing import Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Reach
+from assay.core.blocks.lead import Remark, Verdict
 from assay.report import colours
-from assay.report.assessment_document import report_of
 from assay.report.render.html_blocks import escaped, labelled, section_html
-from assay.report.sections import Report, Verdict
+from assay.report.report_document import report_of
+from assay.report.sections import Report
 
 _FRAME: Final = re.compile(r'<g class="fr">.*?</g></g>')
 STYLE, SCRIPT, POLICY = "\0style", "\0script", "\0policy"
@@ -58,54 +60,28 @@ def render(record: Record) -> str:
 
 def _frame(report: Report, contents: Iterable[tuple[str, str]], main: str, *, scripted: bool) -> str:
     """What every page has around its sections."""
-    kind = escaped(f"{report.kind}")
-    standing = _list("standing", map(_verdict, (*report.verdicts, *report.badges)))
-    remarks = _list(
-        "remarks",
-        (
-            f'<li><b aria-hidden="true">{r.sign}</b><span><b>{r.word}</b> {escaped(r.sentence)}</span></li>'
-            for r in report.remarks
-        ),
+    template = files("assay.report.render").joinpath("page.html").read_text(encoding="utf-8")
+    return Template(template).substitute(
+        title=escaped(report.title),
+        label=labelled(report.title),
+        kind=escaped(report.kind),
+        opening=escaped(report.opening),
+        standing=_list("standing", map(_verdict, (*report.verdicts, *report.badges))),
+        remarks=_list("remarks", map(_remark, report.remarks)),
+        facts="\n".join(f"<div><dt>{escaped(k)}</dt><dd>{escaped(v)}</dd></div>" for k, v in report.facts),
+        links="\n".join(f'<li><a href="#{place}">{escaped(name)}</a></li>' for place, name in contents),
+        main=main,
+        runs="its one script only moves the threshold" if scripted else "runs no script",
+        version=version(),
+        policy=POLICY,
+        style=STYLE,
+        script=f"<script>{SCRIPT}</script>" if scripted else "",
     )
-    facts = "\n".join(f"<div><dt>{escaped(k)}</dt><dd>{escaped(v)}</dd></div>" for k, v in report.facts)
-    links = "\n".join(f'<li><a href="#{place}">{escaped(name)}</a></li>' for place, name in contents)
-    runs = "its one script only moves the threshold" if scripted else "runs no script"
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<meta name="generator" content="assay {version()}">
-<title>{escaped(report.title)}: {kind}</title>
-<link rel="icon" href="data:,">
-<style>{STYLE}</style>
-</head>
-<body>
-<a class="skip" href="#main">Skip to the results</a>
-<header>
-<h1><span class="kicker"><b>assay</b> {kind}</span> {labelled(report.title)}</h1>
-<p class="verdict">{escaped(report.opening)}</p>
-{standing}{remarks}<dl class="facts">
-{facts}
-</dl>
-</header>
-<nav aria-label="Sections">
-<ul>
-{links}
-</ul>
-</nav>
-<main id="main">
-{main}
-</main>
-<footer>Made by assay {version()} from a Record; nothing was computed again. This page is complete as one file: \
-it loads nothing and {runs}.</footer>
-{f"<script>{SCRIPT}</script>" if scripted else ""}
-</body>
-</html>
-"""
+
+
+def _remark(r: Remark) -> str:
+    """A remark with its sign."""
+    return f'<li><b aria-hidden="true">{r.sign}</b><span><b>{r.word}</b> {escaped(r.sentence)}</span></li>'
 
 
 def _verdict(v: Verdict) -> str:

@@ -8,27 +8,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any, Final
 
-from assay.core.blocks import (
-    Block,
-    Bullets,
-    Card,
-    Cell,
-    Chart,
-    Column,
-    Figure,
-    Fold,
-    Grid,
-    Heading,
-    Item,
-    Link,
-    Paragraph,
-    Row,
-    Section,
-    Table,
-    Term,
-    Terms,
-    Threshold,
-)
+from assay.core import blocks as tree
 from assay.core.text import counted
 from assay.report import charts, colours
 from assay.report.mathml import mathml
@@ -58,7 +38,7 @@ def labelled(text: str) -> str:
     return f"<bdi>{escaped(text)}</bdi>"
 
 
-def section_html(section: Section) -> str:
+def section_html(section: tree.Section) -> str:
     """A section with its title."""
     place = section.id
     inside = "\n".join(map(block_html, section.blocks))
@@ -66,12 +46,12 @@ def section_html(section: Section) -> str:
     return f'<section id="{place}" aria-labelledby="h-{place}">\n{title}\n{inside}\n</section>'
 
 
-def block_html(block: Block) -> str:
+def block_html(block: tree.Block) -> str:
     """A block of any kind."""
     return DRAWN[type(block)](block)
 
 
-def chart_html(chart: Chart) -> str:
+def chart_html(chart: tree.Chart) -> str:
     """A chart for a page: what the style sheet says anyway is left out, because a page holds dozens of charts."""
     return _STYLED.sub(lambda tag: _SAID.sub("", tag.group()), charts.draw(chart))
 
@@ -81,15 +61,15 @@ def _class(*names: str) -> str:
     return f' class="{kept}"' if kept else ""
 
 
-def _paragraph(block: Paragraph) -> str:
+def _paragraph(block: tree.Paragraph) -> str:
     return f"<p{_class(TONES.get(block.tone, ''))}>{escaped(block.text)}</p>"
 
 
-def _heading(block: Heading) -> str:
+def _heading(block: tree.Heading) -> str:
     return f"<h3>{labelled(block.text)}</h3>"
 
 
-def _bullets(block: Bullets) -> str:
+def _bullets(block: tree.Bullets) -> str:
     if block.look == "signed":
         return f'<ul class="remarks">\n{_joined(map(_signed, block.items))}\n</ul>'
     if block.look == "verdicts":
@@ -101,20 +81,20 @@ def _joined(parts: Any) -> str:  # noqa: ANN401  any iterable of texts
     return "\n".join(parts)
 
 
-def _signed(item: Item) -> str:
+def _signed(item: tree.Item) -> str:
     word = f"<b>{escaped(item.word)}</b> " if item.word else ""
     below = "".join(f" <small>{escaped(text)}</small>" for text in item.below)
     sign = f'<b aria-hidden="true">{item.sign}</b>'
     return f"<li>{sign}<span>{word}{escaped(item.text)}{below}</span></li>"
 
 
-def _judged(item: Item) -> str:
+def _judged(item: tree.Item) -> str:
     below = "".join(f"<small>{escaped(text)}</small>" for text in item.below)
     name = f'<a href="#{item.anchor}">{escaped(item.name)}</a>'
     return f"<li{_class(item.style)}><b>{escaped(item.word)}</b> <span>{name} {escaped(item.text)}{below}</span></li>"
 
 
-def _terms(block: Terms) -> str:
+def _terms(block: tree.Terms) -> str:
     if block.look == "list":
         return f'<dl class="list">\n{_joined(map(_term, block.terms))}\n</dl>'
     code = ("<code>", "</code>") if block.look == "code" else ("", "")
@@ -122,7 +102,7 @@ def _terms(block: Terms) -> str:
     return f'<dl class="terms">{"".join(pairs)}</dl>'
 
 
-def _term(term: Term) -> str:
+def _term(term: tree.Term) -> str:
     place = f' id="{term.id}"' if term.id else ""
     symbol = f" <small>{escaped(term.symbol)}</small>" if term.symbol else ""
     more = f" <small>{escaped(term.more)}</small>" if term.more else ""
@@ -136,19 +116,19 @@ def _coded(text: str) -> str:
     return "".join(f"<code>{escaped(part)}</code>" if i % 2 else escaped(part) for i, part in parts)
 
 
-def _figure(block: Figure) -> str:
+def _figure(block: tree.Figure) -> str:
     look = "many" if block.look == "many" else ""
     drawn = _joined(map(chart_html, block.charts))
     note = f'\n<p class="soft">{escaped(block.note)}</p>' if block.note else ""
     return f'<figure{_class("panels", look)} role="group" aria-label="{escaped(block.alt)}">\n{drawn}\n</figure>{note}'
 
 
-def _card(block: Card) -> str:
+def _card(block: tree.Card) -> str:
     place = f' id="{block.id}"' if block.id else ""
     return f"<div{_class('card', block.look)}{place}>\n{_joined(map(block_html, block.blocks))}\n</div>"
 
 
-def _fold(block: Fold) -> str:
+def _fold(block: tree.Fold) -> str:
     place = (f' id="{block.id}"' if block.id else "") + (" open" if block.open else "")
     more = block.more or block.lead
     beside = f" <small>{escaped(more)}</small>" if more else ""
@@ -166,7 +146,7 @@ def _captioned(names: str, caption: str, head: str, body: str) -> str:
     return f"<table{names}>\n{spanned}\n<thead>{head}</thead>\n{body}\n</table>"
 
 
-def _table(block: Table) -> str:
+def _table(block: tree.Table) -> str:
     kinds = [column.kind for column in block.columns]
     all_numbers = kinds[0] != "number" and set(kinds[1:]) == {"number"}
     look = "" if block.look == "judged" else block.look
@@ -188,7 +168,7 @@ def _table(block: Table) -> str:
     return _filters(block) + _wide(block.name, _captioned(names, block.caption, f"<tr>{heads}</tr>", body))
 
 
-def _filters(block: Table) -> str:
+def _filters(block: tree.Table) -> str:
     """Buttons that show one kind of rows; the style sheet does it, without a script."""
     if not block.filters:
         return ""
@@ -201,7 +181,7 @@ def _filters(block: Table) -> str:
     return f'<fieldset class="pick"><legend>Show rows</legend>\n{every}\n{labels}\n</fieldset>\n'
 
 
-def _row(row: Row, table: Table, numbered: Sequence[bool]) -> str:
+def _row(row: tree.Row, table: tree.Table, numbered: Sequence[bool]) -> str:
     place = f' id="{row.id}"' if row.id else ""
     cells = zip(row.cells, table.columns, numbered, strict=True)
     drawn = "".join(
@@ -210,7 +190,7 @@ def _row(row: Row, table: Table, numbered: Sequence[bool]) -> str:
     return f"<tr{_class(row.style)}{place}>{drawn}</tr>"
 
 
-def _cell(cell: Cell, column: Column, number: bool, look: str, *, head: bool) -> str:  # noqa: FBT001  drawn in a row
+def _cell(cell: tree.Cell, column: tree.Column, number: bool, look: str, *, head: bool) -> str:  # noqa: FBT001  drawn in a row
     judged = look in ("judged", "looked")
     text = escaped(cell.text)
     if column.kind == "formula":
@@ -228,7 +208,7 @@ def _cell(cell: Cell, column: Column, number: bool, look: str, *, head: bool) ->
     return f'<th scope="row">{text}</th>' if head else f"<td{names}>{text}</td>"
 
 
-def _toned(text: str, cell: Cell, look: str, *, soft: bool) -> str:
+def _toned(text: str, cell: tree.Cell, look: str, *, soft: bool) -> str:
     """The text of a cell in its tone."""
     if cell.tone in ("good", "bad", "open"):
         return f'<b><span aria-hidden="true">{cell.sign}</span> {text}</b>'
@@ -241,7 +221,7 @@ def _toned(text: str, cell: Cell, look: str, *, soft: bool) -> str:
     return text
 
 
-def _below(cell: Cell, column: Column, *, judged: bool) -> str:
+def _below(cell: tree.Cell, column: tree.Column, *, judged: bool) -> str:
     text = ""
     if cell.below:
         warn = cell.tone == "warn" and bool(cell.sign) and not judged
@@ -256,7 +236,7 @@ def _below(cell: Cell, column: Column, *, judged: bool) -> str:
     return text
 
 
-def _links(links: Sequence[Link]) -> str:
+def _links(links: Sequence[tree.Link]) -> str:
     if not links:
         return ""
     drawn = (
@@ -274,7 +254,7 @@ def _tag(text: str) -> str:
     return f"<bdi{whole}>{escaped(text)}</bdi>"
 
 
-def _grid(block: Grid) -> str:
+def _grid(block: tree.Grid) -> str:
     size = len(block.labels)
     tilt = "tilt" if size > TILTED or max(map(len, block.labels)) > LONG else ""
     names = _class("heat", "few" if size <= FEW else tilt, "dense" if size > DENSE else "")
@@ -302,7 +282,7 @@ def _grid(block: Grid) -> str:
     return _wide("Confusion matrix", _captioned(names, block.caption, head, body))
 
 
-def _threshold(block: Threshold) -> str:
+def _threshold(block: tree.Threshold) -> str:
     totals = f' data-totals="{block.totals}"' if block.totals else ""
     moving = f' id="threshold" data-points="{block.points}"{totals}' if block.points else ""
     warning = f' <span class="warn">{block.warning}</span>' if block.warning else ""
@@ -332,15 +312,15 @@ def _threshold(block: Threshold) -> str:
     )
 
 
-DRAWN: Final[dict[type[Block], Callable[[Any], str]]] = {
-    Paragraph: _paragraph,
-    Heading: _heading,
-    Bullets: _bullets,
-    Terms: _terms,
-    Figure: _figure,
-    Table: _table,
-    Grid: _grid,
-    Threshold: _threshold,
-    Card: _card,
-    Fold: _fold,
+DRAWN: Final[dict[type[tree.Block], Callable[[Any], str]]] = {
+    tree.Paragraph: _paragraph,
+    tree.Heading: _heading,
+    tree.Bullets: _bullets,
+    tree.Terms: _terms,
+    tree.Figure: _figure,
+    tree.Table: _table,
+    tree.Grid: _grid,
+    tree.Threshold: _threshold,
+    tree.Card: _card,
+    tree.Fold: _fold,
 }

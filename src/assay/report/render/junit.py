@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 from xml.etree import ElementTree as ET
 
 from assay.assess.record.record import Record
 from assay.core.text import visible
-from assay.report.blocks import environment as background
+from assay.report.blocks import background
 from assay.report.blocks.decisions import Judged, verdicts
 
 TAGS: Final = {"fail": "failure", "inconclusive": "error"}
@@ -19,16 +20,13 @@ SUITE: Final = "assay gate"
 def render(records: Mapping[str, Record]) -> str:
     """The decisions of one or several Records, by what each is called."""
     root = ET.Element("testsuites", name=SUITE)
-    totals = {"tests": 0, "failures": 0, "errors": 0}
+    totals: Counter[str] = Counter(tests=0, failures=0, errors=0)
     for name, record in records.items():
-        found = verdicts(record)
-        rows = found.rows if found is not None else ()
-        counts = {
-            "tests": len(rows),
-            "failures": sum(decision.verdict == "fail" for decision in rows),
-            "errors": sum(decision.verdict == "inconclusive" for decision in rows),
-        }
-        totals = {key: totals[key] + counts[key] for key in totals}
+        decided = verdicts(record)
+        rows = decided.rows if decided is not None else ()
+        words = [decision.verdict for decision in rows]
+        counts = {"tests": len(rows), "failures": words.count("fail"), "errors": words.count("inconclusive")}
+        totals.update(counts)
         title = visible(name) if name else background.title(record)
         shown = {"name": title, "skipped": "0", **{key: str(n) for key, n in counts.items()}}
         suite = ET.SubElement(root, "testsuite", shown)

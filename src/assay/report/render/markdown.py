@@ -8,23 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from assay.assess.record.record import Record
-from assay.core.blocks import (
-    Block,
-    Bullets,
-    Cell,
-    Column,
-    Figure,
-    Grid,
-    Heading,
-    Item,
-    Paragraph,
-    Reach,
-    Section,
-    Table,
-    Terms,
-    Threshold,
-)
-from assay.report.assessment_document import report_of
+from assay.core import blocks as tree
+from assay.report.report_document import report_of
 
 MOST_ROWS: Final = 50
 MOST_CELLS: Final = 15
@@ -41,7 +26,7 @@ def render(record: Record) -> str:
         [f"- {verdict.sign} **{verdict.word}** {prose(verdict.says)}".rstrip() for verdict in report.verdicts],
         [prose(report.opening)],
         [f"- {remark.sign} {prose(remark.sentence)}" for remark in report.remarks],
-        *(list(_section(section)) for section in report.plain(Reach.TEXT)),
+        *(list(_section(section)) for section in report.plain(tree.Reach.TEXT)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
@@ -79,7 +64,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, align: str = "l
     return [f"| {' | '.join(row)} |" for row in (head, rule, *rows)]
 
 
-def block_lines(blocks: Iterable[Block]) -> Iterator[str]:
+def block_lines(blocks: Iterable[tree.Block]) -> Iterator[str]:
     """Blocks as lines, an empty one between them."""
     for block in blocks:
         lines = list(DRAWN[type(block)](block))
@@ -88,7 +73,7 @@ def block_lines(blocks: Iterable[Block]) -> Iterator[str]:
             yield from lines
 
 
-def _section(section: Section) -> Iterator[str]:
+def _section(section: tree.Section) -> Iterator[str]:
     lines = list(block_lines(section.blocks))
     if not lines:
         return
@@ -98,32 +83,32 @@ def _section(section: Section) -> Iterator[str]:
         yield from (f"## {prose(section.title)}", *lines)
 
 
-def _paragraph(block: Paragraph) -> Iterator[str]:
+def _paragraph(block: tree.Paragraph) -> Iterator[str]:
     yield f"**{prose(block.text)}**" if block.tone in ("strong", "warn") else prose(block.text)
 
 
-def _heading(block: Heading) -> Iterator[str]:
+def _heading(block: tree.Heading) -> Iterator[str]:
     yield f"### {prose(block.text)}"
 
 
-def _bullets(block: Bullets) -> Iterator[str]:
+def _bullets(block: tree.Bullets) -> Iterator[str]:
     for item in block.items:
         yield f"- {_item(item)}"
         yield from (f"  - {prose(text)}" for text in item.below)
 
 
-def _item(item: Item) -> str:
+def _item(item: tree.Item) -> str:
     named = f"{name(item.name)}:" if item.name else ""
     return " ".join(filter(None, (item.sign, prose(item.word), named, prose(item.text))))
 
 
-def _terms(block: Terms) -> Iterator[str]:
+def _terms(block: tree.Terms) -> Iterator[str]:
     told = name if block.look == "code" else prose
     for term in block.terms:
         yield f"- {told(term.name)}: {told(term.text)}" if term.text else f"- {told(term.name)}"
 
 
-def _table(block: Table) -> Iterator[str]:
+def _table(block: tree.Table) -> Iterator[str]:
     block = block.cut(MOST_ROWS)
     heads = [prose(column.name) for column in block.columns]
     align = "".join("r" if column.kind == "number" else "l" for column in block.columns)
@@ -146,7 +131,7 @@ def _table(block: Table) -> Iterator[str]:
     yield from [*lines, *why] if why else lines[:-1]
 
 
-def _cell(cell: Cell, column: Column) -> str:
+def _cell(cell: tree.Cell, column: tree.Column) -> str:
     if column.kind == "formula":
         return f"`{cell.text.replace('|', chr(92) + '|')}`"
     told = name if column.kind == "name" else prose
@@ -157,7 +142,7 @@ def _cell(cell: Cell, column: Column) -> str:
     return f"{text} ({prose(cell.below)})" if column.kind == "number" else f"{text}; {prose(cell.below)}"
 
 
-def _grid(block: Grid) -> Iterator[str]:
+def _grid(block: tree.Grid) -> Iterator[str]:
     if len(block.labels) > MOST_CELLS:
         return
     rows = [
@@ -168,19 +153,19 @@ def _grid(block: Grid) -> Iterator[str]:
     yield from table(head, [*rows, ["all", *block.totals, block.total]])
 
 
-def _nothing(block: Figure | Threshold) -> Iterator[str]:
+def _nothing(block: tree.Figure | tree.Threshold) -> Iterator[str]:
     """The numbers of figures stand in tables."""
     del block
     yield from ()
 
 
-DRAWN: Final[dict[type[Block], Callable[[Any], Iterator[str]]]] = {
-    Paragraph: _paragraph,
-    Heading: _heading,
-    Bullets: _bullets,
-    Terms: _terms,
-    Figure: _nothing,
-    Threshold: _nothing,
-    Table: _table,
-    Grid: _grid,
+DRAWN: Final[dict[type[tree.Block], Callable[[Any], Iterator[str]]]] = {
+    tree.Paragraph: _paragraph,
+    tree.Heading: _heading,
+    tree.Bullets: _bullets,
+    tree.Terms: _terms,
+    tree.Figure: _nothing,
+    tree.Threshold: _nothing,
+    tree.Table: _table,
+    tree.Grid: _grid,
 }

@@ -10,9 +10,9 @@ from typing import Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Bullets, Chart, Figure, Grid, Heading, Paragraph, Reach, Table
-from assay.report.assessment_document import report_of
 from assay.report.charts import draw
 from assay.report.render.html_blocks import block_html
+from assay.report.report_document import report_of
 
 MOST_ROWS: Final = 20
 MOST_CELLS: Final = 12

@@ -13,6 +13,7 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
 from typing import Any, Final, TypeAlias, cast
 
 from assay.assess.record.record import Record
@@ -20,11 +21,11 @@ from assay.core.blocks import Block, Chart, Figure, Grid, GridCell, Heading, Rea
 from assay.core.errors import AssayError, PlanError
 from assay.core.text import visible
 from assay.report import charts, colours
-from assay.report.assessment_document import report_of
 from assay.report.fit_text import fitted
 from assay.report.pdf_text import breakable, mapped
 from assay.report.render.html import version
-from assay.report.sections import Report, Verdict
+from assay.report.report_document import report_of
+from assay.report.sections import Report
 
 STANDARDS: Final = ("a-3a", "ua-1")
 """Both are checked by the compiler, which refuses a document that is not tagged, dated or wholly covered by fonts."""
@@ -67,7 +68,7 @@ def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
     counted = _counted_at(record)
     shown = mapped(report, strict=strict)
     content: dict[str, Any] = {
-        **_head(shown),
+        **cast("dict[str, Any]", _piece(replace(shown, sections=()))),
         "sections": [
             {"title": part.title, "blocks": blocks}
             for part in shown.plain(Reach.FULL)
@@ -101,24 +102,6 @@ def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
             fix="write it as .html, and report this with the Record",
         ) from error
     return bytes(made)
-
-
-def _head(report: Report) -> dict[str, Any]:
-    """What stands above the sections."""
-    return {
-        "title": breakable(report.title),
-        "kind": f"{report.kind}, {report.about}" if report.about else report.kind,
-        "standing": list(map(_verdict, report.verdicts)),
-        "badges": list(map(_verdict, report.badges)),
-        "opening": breakable(report.opening),
-        "remarks": [[remark.sign, remark.word, breakable(remark.sentence)] for remark in report.remarks],
-        "facts": [[name, breakable(value)] for name, value in report.facts],
-        "level": report.level,
-    }
-
-
-def _verdict(v: Verdict) -> dict[str, str]:
-    return {"tone": v.tone, "sign": v.sign, "word": breakable(v.word), "says": breakable(v.says)}
 
 
 def _attached(record: Record) -> str:
@@ -162,16 +145,11 @@ def pieces(blocks: Iterable[Block]) -> list[Json]:
 
 def _side_by_side(blocks: Iterable[Block]) -> Iterator[Block]:
     """Blocks in which figures that follow each other are one, so that their charts share a row."""
-    before: Figure | None = None
-    for block in blocks:
-        if isinstance(block, Figure) and not block.look:
-            charts = block.charts if before is None else (*before.charts, *block.charts)
-            before = replace(block, charts=charts)
-            continue
-        yield from () if before is None else (before,)
-        before = None
-        yield block
-    yield from () if before is None else (before,)
+    for alike, run in groupby(blocks, key=lambda block: isinstance(block, Figure) and not block.look):
+        parts = list(run)
+        figures = [block for block in parts if isinstance(block, Figure)] if alike else []
+        charts = tuple(chart for block in figures for chart in block.charts)
+        yield from [replace(figures[-1], charts=charts)] if figures else parts
 
 
 def _piece(thing: object) -> Json:

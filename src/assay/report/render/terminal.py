@@ -8,24 +8,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from assay.assess.record.record import Record
-from assay.core.blocks import (
-    Block,
-    Bullets,
-    Cell,
-    Figure,
-    Grid,
-    Heading,
-    Item,
-    Paragraph,
-    Reach,
-    Table,
-    Terms,
-    Threshold,
-)
+from assay.core import blocks as tree
 from assay.core.text import counted
-from assay.report.assessment_document import report_of
 from assay.report.fit_text import fitted, wrapped
 from assay.report.render.text_columns import Lines, Text
+from assay.report.report_document import report_of
 
 WIDEST: Final = 100
 """Columns of a sentence, and of everything where nobody says how wide the terminal is."""
@@ -58,8 +45,8 @@ def summary(record: Record, *, width: int = WIDEST, colour: bool = False) -> str
     page.said(report.opening)
     for remark in report.remarks:
         page.said(f"{remark.sign} {remark.sentence}", hang="  ")
-    for section in report.plain(Reach.TERMINAL):
-        if all(isinstance(block, (Figure, Heading)) for block in section.blocks):
+    for section in report.plain(tree.Reach.TERMINAL):
+        if all(isinstance(block, (tree.Figure, tree.Heading)) for block in section.blocks):
             continue
         page.head(section.title)
         for block in section.blocks:
@@ -120,15 +107,15 @@ class _Page:
         return f"{STYLES[piece.style]}{piece.text}{RESET}" if painted else piece.text
 
 
-def _paragraph(page: _Page, block: Paragraph) -> None:
+def _paragraph(page: _Page, block: tree.Paragraph) -> None:
     page.said(block.text, TONES.get(block.tone, ""), hang="  ")
 
 
-def _heading(page: _Page, block: Heading) -> None:
+def _heading(page: _Page, block: tree.Heading) -> None:
     page.head(block.text)
 
 
-def _bullets(page: _Page, block: Bullets) -> None:
+def _bullets(page: _Page, block: tree.Bullets) -> None:
     for item in block.items[:MOST_ROWS]:
         page.said(_item(item), hang="  ")
         for text in item.below:
@@ -136,12 +123,12 @@ def _bullets(page: _Page, block: Bullets) -> None:
     _rest(page, len(block.items) - MOST_ROWS, ("entry", "entries"))
 
 
-def _item(item: Item) -> str:
+def _item(item: tree.Item) -> str:
     name = f"{item.name}:" if item.name else ""
     return " ".join(filter(None, (item.sign or "-", item.word, name, item.text)))
 
 
-def _terms(page: _Page, block: Terms) -> None:
+def _terms(page: _Page, block: tree.Terms) -> None:
     for term in block.terms:
         page.said(f"{term.name}: {term.text}", hang="  ")
 
@@ -151,7 +138,7 @@ def _rest(page: _Page, count: int, things: tuple[str, str]) -> None:
         page.said(f"and {counted(count, f'more {things[0]}', f'more {things[1]}')}: see the report")
 
 
-def _table(page: _Page, block: Table) -> None:
+def _table(page: _Page, block: tree.Table) -> None:
     rows = [row.cells for row in (block.rows[:MOST_ROWS] if block.things else block.rows)]
     drawn = len(block.columns)
     if any(column.kind == "prose" for column in block.columns):
@@ -162,7 +149,7 @@ def _table(page: _Page, block: Table) -> None:
             drawn, block = chosen.columns, _first_kept(block)
     if block.things:
         _rest(page, len(block.rows) + block.hidden - len(rows), block.things)
-    if names := [column.typed or column.name for column in block.columns[drawn:] if column.reach & Reach.FULL]:
+    if names := [column.typed or column.name for column in block.columns[drawn:] if column.reach & tree.Reach.FULL]:
         page.said(f"in the report also: {', '.join(names)}")
     reasons = list(block.reasons(MOST_ROWS, drawn))
     for column, row, why in reasons[:MOST_REASONS]:
@@ -170,7 +157,7 @@ def _table(page: _Page, block: Table) -> None:
     _rest(page, len(reasons) - MOST_REASONS, ("undefined value", "undefined values"))
 
 
-def _told(page: _Page, block: Table, rows: Sequence[Sequence[Cell]]) -> None:
+def _told(page: _Page, block: tree.Table, rows: Sequence[Sequence[tree.Cell]]) -> None:
     """A table with sentences: one beside its row where there is room, else below it."""
     prose = [i for i, column in enumerate(block.columns) if column.kind == "prose"]
     kept = [i for i in range(len(block.columns)) if i not in prose]
@@ -196,7 +183,7 @@ def _told(page: _Page, block: Table, rows: Sequence[Sequence[Cell]]) -> None:
         page.said(f"in the report also: {', '.join(column.name for column in short.columns[chosen.columns :])}")
 
 
-def _roomiest(block: Table, rows: Sequence[Sequence[Cell]], wide: int) -> Lines:
+def _roomiest(block: tree.Table, rows: Sequence[Sequence[tree.Cell]], wide: int) -> Lines:
     """A table that fits: its last columns are left out before its names are cut."""
     room, most = max(wide // 2, ROOMS[0]), len(block.columns)
     ways = [_side_by_side(block, rows, count, room=room) for count in range(most, 1, -1)]
@@ -204,21 +191,21 @@ def _roomiest(block: Table, rows: Sequence[Sequence[Cell]], wide: int) -> Lines:
     return next((way for way in ways if way.width <= wide), ways[-1])
 
 
-def _prose_below(page: _Page, cells: Sequence[tuple[str, Cell]]) -> None:
+def _prose_below(page: _Page, cells: Sequence[tuple[str, tree.Cell]]) -> None:
     for name, cell in cells:
         if text := _sentence(cell):
             page.indented(f"{name}: {text}", "soft")
 
 
-def _sentence(cell: Cell) -> str:
+def _sentence(cell: tree.Cell) -> str:
     return "; ".join(filter(None, (cell.text, cell.below)))
 
 
-def _shown(cell: Cell) -> str:
+def _shown(cell: tree.Cell) -> str:
     return f"{cell.sign} {cell.text}" if cell.sign else cell.text
 
 
-def _ways(block: Table, rows: Sequence[Sequence[Cell]]) -> Iterator[Lines]:
+def _ways(block: tree.Table, rows: Sequence[Sequence[tree.Cell]]) -> Iterator[Lines]:
     """From the roomiest to the tightest: names are cut first, then measures are left out; intervals never are."""
     column_count = len(block.columns)
     for room in ROOMS[:3]:
@@ -231,7 +218,7 @@ def _ways(block: Table, rows: Sequence[Sequence[Cell]]) -> Iterator[Lines]:
     yield _side_by_side(kept, cut, min(column_count, 2), room=ROOMS[-1])
 
 
-def _order(block: Table) -> list[int]:
+def _order(block: tree.Table) -> list[int]:
     """Places of columns: those before the first measure, then measures that readers look for first, then the rest."""
     typed = [column.typed for column in block.columns]
     start = next((i for i, name in enumerate(typed) if name), len(typed))
@@ -239,14 +226,14 @@ def _order(block: Table) -> list[int]:
     return [*range(start), *first, *(i for i in range(start, len(typed)) if i not in first)]
 
 
-def _first_kept(block: Table) -> Table:
+def _first_kept(block: tree.Table) -> tree.Table:
     """The table with its columns in the order in which they are kept."""
     order = _order(block)
     rows = (replace(row, cells=tuple(row.cells[i] for i in order)) for row in block.rows)
     return replace(block, columns=tuple(block.columns[i] for i in order), rows=tuple(rows))
 
 
-def _side_by_side(block: Table, rows: Sequence[Sequence[Cell]], count: int, *, room: int) -> Lines:
+def _side_by_side(block: tree.Table, rows: Sequence[Sequence[tree.Cell]], count: int, *, room: int) -> Lines:
     head: list[str | None] = []
     right: list[bool] = []
     body: list[list[Text]] = [[] for _ in rows]
@@ -266,7 +253,7 @@ def _side_by_side(block: Table, rows: Sequence[Sequence[Cell]], count: int, *, r
     return Lines(head, body, right, count)
 
 
-def _grid(page: _Page, block: Grid) -> None:
+def _grid(page: _Page, block: tree.Grid) -> None:
     numbers = [str(i + 1) for i in range(len(block.labels))]
     numbered = [f"{i:>{len(numbers[-1])}} {label}" for i, label in zip(numbers, block.labels, strict=True)]
 
@@ -295,36 +282,21 @@ def _grid(page: _Page, block: Grid) -> None:
     if few and page.columns(ways(), must_fit=True) is not None:
         return
     size = f"{len(block.labels) + block.hidden:,}"
-    page.said(f"{size} by {size} cells do not fit here: see the report{_worst(block)}")
+    page.said(f"{size} by {size} cells do not fit here: see the report. {block.instead}")
 
 
-def _worst(block: Grid) -> str:
-    """The most frequent mistake."""
-    wrong = [
-        (float(cell.text.replace(",", "")), cell.text, true, called)
-        for called, counts in zip(block.labels, block.rows, strict=True)
-        for true, cell in zip(block.labels, counts, strict=True)
-        if not cell.right and not cell.empty
-    ]
-    if not wrong or block.hidden:
-        return ""
-    _, count, true, called = max(wrong, key=lambda mistake: mistake[0])
-    room = ROOMS[1]
-    return f'; the most frequent mistake: {count} of "{fitted(true, room)}" called "{fitted(called, room)}"'
-
-
-def _nothing(page: _Page, block: Figure | Threshold) -> None:
+def _nothing(page: _Page, block: tree.Figure | tree.Threshold) -> None:
     """The numbers of figures stand in tables."""
     del page, block
 
 
-DRAWN: Final[dict[type[Block], Callable[[_Page, Any], None]]] = {
-    Paragraph: _paragraph,
-    Heading: _heading,
-    Bullets: _bullets,
-    Terms: _terms,
-    Figure: _nothing,
-    Threshold: _nothing,
-    Table: _table,
-    Grid: _grid,
+DRAWN: Final[dict[type[tree.Block], Callable[[_Page, Any], None]]] = {
+    tree.Paragraph: _paragraph,
+    tree.Heading: _heading,
+    tree.Bullets: _bullets,
+    tree.Terms: _terms,
+    tree.Figure: _nothing,
+    tree.Threshold: _nothing,
+    tree.Table: _table,
+    tree.Grid: _grid,
 }

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
-from assay.core.task import Role
+from assay.core.task import Drawn, ReportParts, Role
 from assay.core.text import counted, listed, quoted
 from assay.tally.labels.confusion import Confusion
 from assay.tasks.classification.estimates import View
@@ -19,6 +19,8 @@ from assay.tasks.classification.settings import Settings
 from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
+    from assay.core.blocks import Section
+    from assay.core.blocks.lead import Lead
     from assay.core.registry import Registry
     from assay.measures import Measure
 
@@ -26,7 +28,7 @@ SHOWN: Final = 3
 """Small cells that an error names."""
 
 
-class Classification:
+class Classification(ReportParts):
     """One true and one predicted class a row."""
 
     name = "classification"
@@ -106,6 +108,30 @@ class Classification:
         called = tally.confusion.binary(cast("Label", tally.positive)) if known else None
         weighted = tally.confusion.weighted
         return sections(tally.scores, positive=tally.positive, wanted=settings.wanted, called=called, weighted=weighted)
+
+    def lead(self, record: Mapping[str, Any]) -> Lead:
+        """The matrix, the baseline, what is missed, and the curves."""
+        from assay.tasks.classification.blocks.class_report import class_lead
+
+        return class_lead(record)
+
+    def blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:
+        """The threshold, the matrix, averages and scores."""
+        from assay.tasks.classification.blocks.class_report import class_sections
+
+        return class_sections(record)
+
+    def plot(self, record: Mapping[str, Any], name: str) -> Drawn | None:
+        """Curves, reliability and the matrix."""
+        from assay.tasks.classification.blocks.named_plots import class_plot
+
+        return class_plot(record, name)
+
+    def evidence(self, record: Mapping[str, Any], item: str) -> str:
+        """Classes, their shares, and the most frequent mistakes."""
+        from assay.tasks.classification.blocks.class_report import class_evidence
+
+        return class_evidence(record, item)
 
     def check_alike(self, new: Classified, reference: Classified) -> None:
         """The same positive class and the same classes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from assay.core.blocks import Figure, Heading
-from assay.report.blocks.data_sources import data_blocks, data_title, splits
+from assay.report.blocks.background import data_blocks, data_title, splits
 from assay.report.charts import draw
 from tests.layers.assess.examples import example
 from tests.layers.report import examples

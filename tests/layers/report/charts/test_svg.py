@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from assay.report.assessment_document import Assessed
 from assay.report.blocks.estimates import headline_chart
 from assay.report.blocks.groups import class_blocks
 from assay.report.charts import draw
 from assay.report.colours import DARK, LIGHT, READABLE, STEPS, contrast, shade, steps
 from assay.report.fit_text import cells, ems, fitted
+from assay.report.report_document import Document
 from tests.layers.report import examples
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -18,7 +18,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def forests(record):
     """Charts of the classes of a Record, one a measure."""
-    (card,) = (block for block in class_blocks(Assessed(record).classes, "95 %") if hasattr(block, "blocks"))
+    (card,) = (block for block in class_blocks(Document(record).classes, "95 %") if hasattr(block, "blocks"))
     return [examples.drawn(draw(chart)) for chart in card.blocks[0].charts]
 
 
@@ -60,7 +60,7 @@ def test_points_stand_in_the_order_of_their_values_on_an_axis_that_all_charts_sh
     svgs = forests(record)
     (dots,) = [path.get("d") for path in svgs[1].iter(f"{SVG}path") if path.get("stroke-linecap") == "round"]
     places = [float(x) for x in re.findall(r"M([\d.]+)", dots)]
-    values = [row.entries[1].value for row in Assessed(record).classes.levels]
+    values = [row.entries[1].value for row in Document(record).classes.levels]
     assert sorted(range(4), key=places.__getitem__) == sorted(range(4), key=values.__getitem__)
     axes = [[t.text for t in svg.iter(f"{SVG}text") if re.fullmatch(r"[01](\.\d)?", t.text or "")] for svg in svgs]
     assert axes[0] == axes[1] == axes[2]
@@ -80,16 +80,15 @@ def test_a_label_in_a_chart_is_text_and_nothing_else():
 
 
 def test_the_headline_stands_on_one_stated_axis_and_balanced_measures_lead():
-    document = Assessed(examples.pinned("binary"))
-    chart = headline_chart(document.headline, "95 %", document.estimates.known_baseline, balanced=document.balanced)
-    data = chart.data[0]
+    document = Document(examples.pinned("binary"))
+    data = document.headline_chart.data[0]
     low, high = data["ends"]
     ends = [row[key] for row in data["rows"] for key in ("low", "value", "high") if row[key] is not None]
     assert low <= min(ends) <= max(ends) <= high <= 1
     assert data["x"] == f"axis from {low:g} to {high:g}; higher is better"
-    assert not document.balanced  # 480 of 600 rows are of one class
+    assert document.lead.order  # 480 of 600 rows are of one class
     assert [row["label"] for row in data["rows"]][:2] == ["balanced accuracy", "Matthews correlation"]
-    even = headline_chart(document.headline, "95 %", balanced=True)
+    even = headline_chart(document.headline, "95 %")
     assert even.data[0]["rows"][0]["label"] == "accuracy"
     assert "always the largest class, 0.800" in data["note"]
 

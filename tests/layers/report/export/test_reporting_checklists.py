@@ -6,6 +6,7 @@ import pytest
 from assay.assess.record.record import Record
 from assay.assess.record.report_formats import RENDERERS
 from assay.report.export import reporting_checklists as checklist
+from assay.tasks.classification.blocks.class_report import EVIDENCE as OF_CLASSES
 from tests.layers.assess.examples import example
 from tests.layers.report import examples
 
@@ -43,7 +44,7 @@ def test_every_place_an_item_points_to_exists(name):
 
     for item in checklist.checklist(name)["items"]:
         assert item["asks"].endswith(".")
-        assert set(item.get("shown", ())) <= {*checklist.EVIDENCE, *checklist.OF_CLASSES}
+        assert set(item.get("shown", ())) <= {*checklist.EVIDENCE, *OF_CLASSES}
         for place in item.get("stated", ()):
             assert place.split(".")[0] in Plan.model_fields, place
 

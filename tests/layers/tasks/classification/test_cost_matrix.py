@@ -18,7 +18,7 @@ from assay.assess.record.verification import verify
 from assay.core.errors import PlanError
 from assay.inference.intervals.proportion import wilson
 from assay.measures import parse
-from assay.report.assessment_document import Assessed
+from assay.report.report_document import Document
 from assay.tally.labels.row_costs import Priced
 from tests import flat
 from tests.strategies import FEW, confusion_of, matrices, weights
@@ -84,7 +84,7 @@ def test_merged_parts_have_the_cost_of_all_rows():
 
 def test_costs_and_their_mean_stand_in_every_report(tmp_path):
     a = assessed()
-    assert [one.about.measure for one in Assessed(a.record).headline][-1] == "mean_cost"
+    assert [one.about.measure for one in Document(a.record).headline][-1] == "mean_cost"
     for name in ("report.html", "report.md"):
         text = a.report(tmp_path / name).read_text(encoding="utf-8")
         assert "Stated costs of a row" in text

@@ -9,28 +9,20 @@ from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from assay.core.blocks import Chart
+from assay.core.blocks.estimate_rows import Entry, entry, real, share
 from assay.core.text import counted, visible
 from assay.core.values import WORST
-from assay.report.estimate_rows import Entry, entry, real
-from assay.report.fit_text import fitted
 from assay.tally.base import count_from_json
 
 Data: TypeAlias = dict[str, Any]
 POOLED: Final = "all classes pooled"
 UNIT: Final = [0, 1]
-NAMED: Final = 24
-"""Cells of a class name in a legend."""
 AREAS: Final = {"auroc": "AUROC", "average_precision": "average precision", "equal_error_rate": "equal error rate"}
 
 
 def count_of(content: object) -> float:
     """A count of a Record as a number to draw."""
     return float(count_from_json(content))
-
-
-def share(part: float, whole: float) -> float | None:
-    """A part of a whole; None where the whole is nothing."""
-    return part / whole if whole else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +82,7 @@ class Curve:
         """The class with its area, as a legend says it."""
         area = self.areas.get(measure)
         said = "" if area is None or not area.defined else area.shown
-        return " ".join(filter(None, (fitted(self.label, NAMED), said)))
+        return " ".join(filter(None, (self.label, said)))
 
     def alone(self, measure: str) -> str:
         """The area with its interval, of a curve that needs no name."""
@@ -112,7 +104,7 @@ def read_curves(record: Mapping[str, Any]) -> list[Curve]:
         kind = str(estimate["measure"]).removesuffix("_micro")
         if kind in AREAS and estimate.get("slice") is None:
             owner = (kind != estimate["measure"], repr(estimate.get("model") or estimate.get("class")))
-            areas.setdefault(owner, {})[kind] = entry(estimate)
+            areas.setdefault(owner, {})[kind] = entry(estimate, str(record["task"]))
     owners = ((c.get("average") == "micro", repr(c.get("model") or c.get("class"))) for c in record.get("curves", ()))
     pairs = zip(record.get("curves", ()), owners, strict=True)
     return [Curve(content=content, areas=areas.get(owner, {})) for content, owner in pairs]
@@ -256,7 +248,7 @@ def reliability_of_classes(curves: Sequence[Curve]) -> Chart:
     worst = max(apart, key=lambda i: apart[i])
     others = counted(len(curves) - 1, "other class", "other classes")
     series = [
-        {"name": f"worst: {fitted(c.label, NAMED)}" if i == worst else others, "quiet": i != worst,
+        {"name": f"worst: {c.label}" if i == worst else others, "quiet": i != worst,
          "points": [[b["score"], b["share"]] for b in c.bins()]}
         for i, c in enumerate(curves)
     ]  # fmt: skip

@@ -9,16 +9,18 @@ from functools import cached_property
 from typing import Any, Final
 
 from assay.assess.record.record import Record
-from assay.core.blocks import Block, Card, Chart, Figure, Fold, Reach, Section, Table, section
+from assay.core.blocks import Block, Card, Chart, Figure, Fold, Grid, Reach, Section, Table, Threshold, section
+from assay.core.blocks.estimate_rows import Entry, prose
+from assay.core.blocks.lead import Lead, Remark, Verdict
 from assay.core.task import Task, find_task
-from assay.core.text import counted, visible
+from assay.core.text import counted, percent, visible
 from assay.core.values import SMALL
 from assay.report import sentences
-from assay.report.blocks import environment
-from assay.report.blocks.data_sources import data_blocks, data_title
+from assay.report.blocks import background
 from assay.report.blocks.decisions import decision_blocks, verdicts
 from assay.report.blocks.estimates import (
     Estimates,
+    Floor,
     glossary,
     glossary_fold,
     headline_chart,
@@ -30,12 +32,22 @@ from assay.report.blocks.estimates import (
     terminal_blocks,
 )
 from assay.report.blocks.groups import Factor, class_blocks, group_blocks, read_classes, read_factors
-from assay.report.estimate_rows import Entry, prose
-from assay.report.sections import Remark, Report, Verdict
+from assay.report.sections import Report
 
 MOST_HEADLINES: Final = 8
 MOST_PICTURES: Final = 2
+BROAD: Final = 5
+"""Names from which a grid takes a row of its own."""
 NO_CRITERION: Final = Verdict("○", "no criterion set", "open")
+
+
+def report_of(record: Record) -> Report:
+    """The report of a Record of any kind."""
+    if record["kind"] == "comparison":
+        from assay.report.blocks.comparison import comparison_report
+
+        return comparison_report(record)
+    return Document(record).report()
 
 
 @dataclass(frozen=True)
@@ -50,6 +62,11 @@ class Document:
         return find_task(str(self.record["task"]))
 
     @cached_property
+    def lead(self) -> Lead:
+        """What the task says first."""
+        return self.task.lead(self.record)
+
+    @cached_property
     def estimates(self) -> Estimates:
         """Every estimate, sorted by what it speaks of."""
         return read_estimates(self.record)
@@ -58,33 +75,29 @@ class Document:
     def headline(self) -> tuple[Entry, ...]:
         """The measures that a reader meets first."""
         whole = self.estimates.whole
-        named = [whole[name] for name in self.leading if name in whole]
+        named = [whole[name] for name in self.lead.headline or self.task.headline if name in whole]
         return tuple(named or [v for v in whole.values() if v.about.family != "counts"][:MOST_HEADLINES])
-
-    @property
-    def leading(self) -> tuple[str, ...]:
-        """Their names."""
-        return self.task.headline
 
     @cached_property
     def headline_table(self) -> Table:
         """The same with their intervals and meanings."""
-        return headline_table(self.headline, self.level, self.estimates.baseline)
+        return headline_table(self.headline, self.level, self.floor)
 
     @cached_property
     def headline_chart(self) -> Chart | None:
         """Those that share an axis as points with intervals."""
-        return headline_chart(self.headline, self.level, self.estimates.known_baseline, balanced=self.balanced)
+        return headline_chart(self.headline, self.level, self.lead.order, self.floor)
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
         """The groups."""
-        return read_factors(self.record, self.estimates, self.headline)
+        return read_factors(self.record, self.estimates, self.headline, self.lead)
 
     @cached_property
     def classes(self) -> Factor | None:
         """The classes, labels or outputs one by one."""
-        return read_classes(self.estimates, str(self.record["task"]), self.leading)
+        wanted = self.lead.of_class or self.task.headline
+        return read_classes(self.estimates, str(self.record["task"]), wanted, self.lead.classes)
 
     @cached_property
     def parts(self) -> tuple[Section, ...]:
@@ -94,39 +107,26 @@ class Document:
     @property
     def level(self) -> str:
         """The level of the intervals."""
-        return sentences.percent(float(self.record["plan"]["level"]))
+        return percent(float(self.record["plan"]["level"]))
 
-    @property
-    def weighted(self) -> bool:
-        """Whether rows have weights."""
-        return False
-
-    @property
-    def balanced(self) -> bool:
-        """Whether the headline keeps its order; balanced measures lead where classes are not equally frequent."""
-        return True
-
-    @property
-    def opened(self) -> bool:
-        """Whether the numbers of the headline stand open, for not all of them share the axis of the chart."""
-        return True
-
-    @property
-    def about(self) -> str:
-        """What stands beside the kind: the positive class, where there is one."""
-        return ""
+    @cached_property
+    def floor(self) -> Floor | None:
+        """What a leading measure must beat, where that is defined."""
+        baseline = self.lead.baseline
+        value = self.estimates.whole.get(baseline.measure) if baseline is not None else None
+        return Floor(baseline, value) if baseline is not None and value is not None and value.defined else None
 
     @property
     def kind(self) -> str:
         """What kind of assessment it is."""
-        return self.task.name.replace("_", " ")
+        return self.lead.kind or self.task.name.replace("_", " ")
 
     def report(self) -> Report:
         """The whole report."""
         return Report(
             title=self.title(),
             kind=self.kind,
-            about=self.about,
+            about=self.lead.about,
             level=self.level,
             verdicts=tuple(self.verdicts()),
             badges=tuple(self.badges()),
@@ -138,7 +138,7 @@ class Document:
 
     def title(self) -> str:
         """What the Record is about."""
-        title, rows = environment.title(self.record), environment.rows(self.record)
+        title, rows = background.title(self.record), background.rows(self.record)
         return title.replace(rows, self._counted_units()) if title.endswith(rows) else title
 
     def verdicts(self) -> Iterator[Verdict]:
@@ -156,6 +156,7 @@ class Document:
 
     def badges(self) -> Iterator[Verdict]:
         """What a reader should know at a glance."""
+        yield from self.lead.badges
         if not self.record.get("decisions"):
             yield NO_CRITERION
 
@@ -168,7 +169,7 @@ class Document:
         yield "rows", f"{int(record['samples']):,}"
         if (units := record.get("units")) is not None and units != record["samples"]:
             yield _plural(self.unit), f"{int(units):,}"
-        yield from self.own_facts()
+        yield from self.lead.facts
         for role, column in data.get("columns", {}).items():
             yield f"{visible(role)} column", visible(column)
         for name, value in plan.get("options", {}).items():
@@ -181,15 +182,15 @@ class Document:
         if counted_at := record.get("environment", {}).get("counted_at"):
             yield "counted", visible(str(counted_at).replace("T", " ").replace("+00:00", " UTC"))
 
-    def own_facts(self) -> Iterator[tuple[str, str]]:
-        """What only this task states."""
-        yield from ()
-
     def glance(self) -> Iterator[Block]:
         """The first screen: the headline measures on one axis, and the first picture of each of the first sections."""
-        pictures = [chart for part in self.parts if (chart := _first_chart(part.blocks)) is not None][:MOST_PICTURES]
-        yield Card(tuple(self.headline_blocks()), "stack" if pictures else "stack side")
-        for chart in pictures:
+        charts, first = self.lead.charts, self.lead.first
+        if charts is None:
+            charts = tuple(filter(None, (_first_chart(part.blocks) for part in self.parts)))[:MOST_PICTURES]
+        broad = any(isinstance(block, Grid) and len(block.labels) > BROAD for block in first)
+        look = "stack broad" if broad else "stack" if charts else "stack side"
+        yield Card((*first, *self.headline_blocks()), look)
+        for chart in charts:
             yield Figure(charts=(chart,), alt=str(chart.data[0]["title"]))  # type: ignore[index]
 
     def headline_blocks(self) -> Iterator[Block]:
@@ -198,27 +199,31 @@ class Document:
             yield Figure(charts=(self.headline_chart,), alt=sentences.HEADLINE)
         if self.headline:
             more = counted(len(self.headline), "measure")
-            yield Fold(title="The numbers", more=more, blocks=(self.headline_table,), named=False, open=self.opened)
+            yield Fold(
+                title="The numbers", more=more, blocks=(self.headline_table,), named=False, open=self.lead.opened
+            )
 
     def digest(self) -> Iterator[Block]:
         """The headline measures where there is no first screen."""
         if self.headline:
             yield replace(self.headline_table, reach=Reach.TEXT | Reach.NOTEBOOK)
-            yield from terminal_blocks(self.headline, self.level, self.estimates.known_baseline)
+            yield from terminal_blocks(self.headline, self.level, self.floor)
         if self.headline_chart is not None:
             yield Figure(charts=(self.headline_chart,), alt="", reach=Reach.NOTEBOOK)
 
-    def own_sections(self) -> Iterator[Section]:
-        """What only this task shows."""
+    def own_sections(self, after: str = "") -> Iterator[Section]:
+        """What only this task shows: first, or after the classes or the groups."""
         for part in self.parts:
-            carded = any(isinstance(block, Card) for block in part.blocks)
-            yield part if carded else replace(part, blocks=(Card(part.blocks),))
-        if self.classes is not None:
-            yield section("classes", f"By {self.classes.name}", class_blocks(self.classes, self.level))
+            if part.after == after:
+                drawn = any(isinstance(block, Card) for block in part.blocks)
+                alone = drawn or all(isinstance(block, Threshold) for block in part.blocks)
+                yield part if alone else replace(part, blocks=(Card(part.blocks),))
 
-    def later_sections(self) -> Iterator[Section]:
-        """What stands after the groups."""
-        yield from ()
+    def class_sections(self) -> Iterator[Section]:
+        """The classes, labels or outputs one by one."""
+        if self.classes is not None:
+            title = "Class by class" if self.lead.classes is not None else f"By {self.classes.name}"
+            yield section("classes", title, class_blocks(self.classes, self.level))
 
     def sections(self) -> Iterator[Section]:
         """Every section in order, some of them empty."""
@@ -230,12 +235,14 @@ class Document:
         yield from self.claim_sections()
         yield section("headline", sentences.HEADLINE, self.digest(), reach=Reach.DIGEST)
         yield from self.own_sections()
+        yield from self.class_sections()
+        yield from self.own_sections("classes")
         yield section("groups", "Group by group", group_blocks(record, self.factors, level))
         if record.get("fairness"):
             from assay.fairness.fairness_sections import fairness_blocks
 
             yield from fairness_blocks(record["fairness"])
-        yield from self.later_sections()
+        yield from self.own_sections("groups")
         yield section("lost", "Undefined and infinite values", lost_blocks(read, level), reach=Reach.DIGEST)
         yield section("measures", "All measures", measure_blocks(read, level, places), folded=True, reach=Reach.REPORT)
         if record.get("conformity", {}).get("rows"):
@@ -244,10 +251,10 @@ class Document:
             yield section("conformity", "Conformity", conformity_blocks(record))
             yield section("controls", "Controls", control_blocks(record), reach=Reach.REPORT)
             yield section("plan", "The plan", plan_blocks(record), reach=Reach.FULL)
-        yield section("data", data_title(record), data_blocks(record))
-        settings = environment.settings(record, drawn=any(read.methods.values()), weighted=self.weighted)
-        background = (*environment.background_blocks(record), glossary_fold(known, places))
-        method = (*method_blocks(read, settings), Card(background, "folds"))
+        yield section("data", background.data_title(record), background.data_blocks(record))
+        settings = (*background.draws(record, drawn=any(read.methods.values())), *self.lead.choices)
+        folds = (*background.background_blocks(record), glossary_fold(known, places))
+        method = (*method_blocks(read, settings), Card(folds, "folds"))
         yield section("method", "How it was computed", method, reach=Reach.REPORT)
 
     def claim_sections(self) -> Iterator[Section]:
@@ -261,6 +268,8 @@ class Document:
 
     def opening(self) -> str:
         """The first sentence: what was assessed, and the leading measure with its interval."""
+        if self.lead.opening:
+            return self.lead.opening
         what = self._counted_units()
         if not self.headline:
             return f"{what} were assessed."
@@ -292,7 +301,7 @@ class Document:
         if rows["unmatched"]:
             lost = f"{int(rows['unmatched']):,} of {counted(read, 'row')} found no partner."
             yield Remark(sign="−", word="unmatched", sentence=lost)
-        yield from self.own_remarks()
+        yield from self.lead.remarks
         if undefined := self.estimates.undefined:
             verb = "is" if len(undefined) == 1 else "are"
             said = f"{len(undefined)} of {len(self.estimates.whole)} measures {verb} undefined here; each says why."
@@ -301,10 +310,6 @@ class Document:
             have = f"{counted(small, 'group')} {'has' if small == 1 else 'have'} fewer than {SMALL} rows"
             said = f"{have} and {'is' if small == 1 else 'are'} marked △."
             yield Remark(sign="△", word="small groups", sentence=said)
-
-    def own_remarks(self) -> Iterator[Remark]:
-        """What only this task remarks."""
-        yield from ()
 
 
 def _with_thumbnails(record: Record) -> Mapping[str, Any]:

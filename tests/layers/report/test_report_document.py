@@ -11,12 +11,12 @@ from assay.assess.arguments import IntervalSettings
 from assay.assess.assess import assess
 from assay.assess.record.record import Record
 from assay.assess.record.report_formats import RENDERERS
+from assay.core.blocks.estimate_rows import about, amount, prose, real
 from assay.core.errors import RecordError
 from assay.report import sentences
-from assay.report.assessment_document import Assessed
-from assay.report.blocks.confusion_matrix import matrix, mistakes, read_counts
 from assay.report.blocks.estimates import method_blocks
-from assay.report.estimate_rows import about, amount, prose, real
+from assay.report.report_document import Document
+from assay.tasks.classification.blocks.confusion_matrix import matrix, mistakes, read_counts
 from tests.layers.report import examples
 
 
@@ -30,45 +30,45 @@ def whole(text):
 
 def test_a_binary_headline_has_its_eight_measures():
     of_two = "accuracy balanced_accuracy precision recall specificity f1 matthews_corrcoef cohen_kappa"
-    assert names(Assessed(examples.screening().record).headline) == of_two.split()
+    assert names(Document(examples.screening().record).headline) == of_two.split()
 
 
 def test_a_multiclass_headline_has_its_eight_measures_and_the_baseline():
-    document = Assessed(examples.classes(9).record)
+    document = Document(examples.classes(9).record)
     of_more = "accuracy balanced_accuracy f1_macro f1_weighted precision_macro recall_macro"
     assert names(document.headline) == [*of_more.split(), "matthews_corrcoef", "cohen_kappa"]
-    assert document.estimates.baseline.about.measure == "no_information_rate"
+    assert document.floor.entry.about.measure == "no_information_rate"
 
 
 def test_a_restricted_record_shows_what_is_there():
-    document = Assessed(assess(truth=list("abcabc"), predicted=list("abaaba"), measures=["f2_macro", "f1"]).record)
+    document = Document(assess(truth=list("abcabc"), predicted=list("abaaba"), measures=["f2_macro", "f1"]).record)
     assert names(document.headline) == ["f2_macro"]
     assert [column.measure for column in document.classes.columns] == ["f1"]
     assert document.opening() == "6 rows were assessed on 1 measure."
 
 
 def test_a_record_of_class_measures_alone_has_no_headline():
-    document = Assessed(assess(truth=list("abcabc"), predicted=list("abaaba"), measures=["f1"]).record)
+    document = Document(assess(truth=list("abcabc"), predicted=list("abaaba"), measures=["f1"]).record)
     assert document.headline == ()
     assert [row.label for row in document.classes.levels] == ["a", "b", "c"]
 
 
 def test_the_opening_says_how_many_how_sure_and_against_what():
-    assert Assessed(examples.pinned("binary")).opening() == (
+    assert Document(examples.pinned("binary")).opening() == (
         "Of 600 rows, 481 were classified rightly: accuracy 0.802, 95 % interval 0.768 to 0.832;"
         " always calling the most frequent class would give 0.800."
     )
 
 
 def test_the_opening_of_weighted_rows_speaks_of_their_weight():
-    opening = Assessed(examples.weighted().record).opening()
+    opening = Document(examples.weighted().record).opening()
     assert opening.startswith("Of a total weight of 88.75 on 80 rows, ")
     assert "95 % interval" in opening
 
 
 def test_every_shown_number_is_a_number_of_the_record():
     assessment = examples.classes(9)
-    document = Assessed(assessment.record)
+    document = Document(assessment.record)
     for one in document.headline:
         found = assessment[one.about.measure]
         assert (one.value, one.low, one.high) == (found.value, found.low, found.high)
@@ -84,7 +84,7 @@ def test_every_shown_number_is_a_number_of_the_record():
 
 
 def test_an_undefined_value_keeps_its_reason():
-    document = Assessed(examples.pinned("multiclass"))
+    document = Document(examples.pinned("multiclass"))
     reasons = {one.about.measure: one.reason for one in document.estimates.undefined}
     assert reasons["precision_macro"].startswith('class "d" has no value: no row was predicted "d"; counting it as 0:')
     (lost,) = [one for row in document.classes.levels for one in row.entries if not one.defined]
@@ -92,7 +92,7 @@ def test_an_undefined_value_keeps_its_reason():
 
 
 def test_an_infinite_value_is_shown_as_such():
-    document = Assessed(examples.infinite().record)
+    document = Document(examples.infinite().record)
     shown = {one.about.measure: (one.shown, one.interval) for one in document.estimates.whole.values() if one.endless}
     assert shown["likelihood_ratio_positive"][0] == "infinite"
     assert shown["likelihood_ratio_positive"][1].endswith(" to infinite")
@@ -135,19 +135,19 @@ def test_mistakes_are_listed_from_the_most_frequent():
 def test_more_than_two_hundred_classes_show_their_counts_and_how_many_are_hidden():
     rng = np.random.default_rng(1)
     truth = np.concatenate([np.arange(300), rng.integers(0, 300, 700)])
-    document = Assessed(assess(truth=truth, predicted=truth).record)
+    document = Document(assess(truth=truth, predicted=truth).record)
     assert (len(document.classes.levels), document.classes.hidden, document.classes.columns) == (200, 100, ())
 
 
 def test_small_groups_are_marked():
-    document = Assessed(examples.screening().record)
+    document = Document(examples.screening().record)
     (small,) = [level for factor in document.factors for level in factor.levels if level.small]
     assert (small.label, small.rows) == ("Tromsø", 5)
     assert [one.sentence for one in document.remarks()] == ["1 group has fewer than 10 rows and is marked △."]
 
 
 def test_rows_left_out_are_told_twice_once_as_an_equation():
-    document = Assessed(examples.pinned("multiclass"))
+    document = Document(examples.pinned("multiclass"))
     assert (
         sentences.rows_equation(document.record["rows"])
         == "121 rows read = 120 scored + 1 excluded (truth is missing) + 0 unmatched"
@@ -158,8 +158,8 @@ def test_rows_left_out_are_told_twice_once_as_an_equation():
 def test_a_measure_nobody_declared_is_shown_by_its_name():
     record = json.loads(examples.pinned("binary").to_text())
     record["estimates"][0]["measure"] = "<b>new</b>\n"
-    document = Assessed(Record(record))
-    assert about("<b>new</b>\n").name == "<b>new</b>\\n"
+    document = Document(Record(record))
+    assert about("<b>new</b>\n", "binary").name == "<b>new</b>\\n"
     assert "<b>new</b>\\n" in [one.about.name for family in document.estimates.families().values() for one in family]
 
 
@@ -195,7 +195,7 @@ def test_a_class_counted_as_zero_is_told_in_every_report():
         intervals=IntervalSettings(undefined="zero"),
         measures=["precision_macro"],
     ).record
-    (note,) = {note for one in Assessed(record).headline for note in one.notes}
+    (note,) = {note for one in Document(record).headline for note in one.notes}
     assert note == '"c": no value, counted as zero'
     for kind in (".html", ".md", "text/plain"):
         assert "no value, counted as zero" in RENDERERS[kind](record)
@@ -203,7 +203,7 @@ def test_a_class_counted_as_zero_is_told_in_every_report():
 
 def test_every_interval_method_is_explained():
     for assessment in (examples.screening(), examples.classes(9)):
-        (card,) = method_blocks(Assessed(assessment.record).estimates, ())
+        (card,) = method_blocks(Document(assessment.record).estimates, ())
         assert all(term.text for term in card.blocks[0].terms)
 
 

@@ -12,15 +12,16 @@ import pytest
 from assay.assess.arguments import ScoreSettings
 from assay.assess.assess import assess
 from assay.core.blocks import Figure, Threshold
-from assay.report.assessment_document import Assessed
-from assay.report.blocks import score_figures as figures
-from assay.report.blocks.decision_point import threshold_block
-from assay.report.blocks.scores import score_blocks
 from assay.report.charts import draw
 from assay.report.charts.plane import straightened
 from assay.report.render.html import policy, render, slider, stylesheet
 from assay.report.render.markdown import render as markdown
 from assay.report.render.terminal import summary
+from assay.report.report_document import Document
+from assay.tasks.classification.blocks import score_figures as figures
+from assay.tasks.classification.blocks.class_report import ClassRecord
+from assay.tasks.classification.blocks.decision_point import threshold_block
+from assay.tasks.classification.blocks.scores import score_blocks
 from assay.tasks.classification.curves import thinned
 from tests import flat
 from tests.layers.report import examples
@@ -50,8 +51,8 @@ def many(k=4, rows=400):
 
 def charts_of(record):
     """Every chart of scores by its title."""
-    document = Assessed(record)
-    cards = [*document.glance(), *score_blocks(document.scoring)]
+    document = Document(record)
+    cards = [*document.glance(), *score_blocks(ClassRecord(record).scoring)]
     blocks = [part for card in cards for part in (*getattr(card, "blocks", ()), card)]
     charts = [chart for block in blocks if isinstance(block, Figure) for chart in block.charts]
     return {chart.data[0]["title"]: chart for chart in charts}
@@ -89,10 +90,10 @@ def test_labels_beside_scores_are_the_decision_in_force_and_scores_alone_have_no
     assert [(mark["x"], mark["y"], mark["text"]) for mark in marks] == [
         (pytest.approx(1 - specificity), pytest.approx(recall), "labels as called")
     ]
-    (block,) = threshold_block(Assessed(alone.record).scoring)
+    (block,) = threshold_block(ClassRecord(alone.record).scoring)
     assert isinstance(block, Threshold)
     assert "No threshold is in force" in block.chosen
-    (several,) = threshold_block(Assessed(many().record).scoring)
+    (several,) = threshold_block(ClassRecord(many().record).scoring)
     worst = min((e["value"], e["class"]) for e in many().record["estimates"] if e["measure"] == "auroc")[1]
     assert several.positive == worst
     for a in (given, alone, many()):

@@ -23,12 +23,12 @@ from assay.core.blocks import (
     number_table,
     table,
 )
+from assay.core.blocks.estimate_rows import amount, entry, prose, real
 from assay.core.text import counted, figure, visible
-from assay.report.blocks import score_figures as figures
-from assay.report.blocks.decision_point import OPTIMISTIC, Scoring, cell_texts, cells_at, rate_texts
-from assay.report.blocks.score_figures import Curve, Data, read_bins, threshold_text
-from assay.report.estimate_rows import amount, entry, prose, real
 from assay.tally.base import count_from_json
+from assay.tasks.classification.blocks import score_figures as figures
+from assay.tasks.classification.blocks.decision_point import OPTIMISTIC, Scoring, cell_texts, cells_at, rate_texts
+from assay.tasks.classification.blocks.score_figures import Curve, Data, read_bins, threshold_text
 
 SHARES: Final = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
 """Shares of rows at which a table of gains has a row."""
@@ -256,7 +256,11 @@ def _operating(scoring: Scoring) -> Iterator[Block]:
     )
     rows = []
     for point in points:
-        sure = {str(r["measure"]): entry(r).short for r in point.get("rates", ()) if r.get("low") is not None}
+        sure = {
+            str(r["measure"]): entry(r, str(scoring.record["task"])).short
+            for r in point.get("rates", ())
+            if r.get("low") is not None
+        }
         shown, optimistic = threshold_text(point["threshold"]), bool(point.get("optimistic"))
         rows.append(
             (

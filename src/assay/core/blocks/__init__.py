@@ -225,6 +225,8 @@ class Grid(Block):
     total: str
     hidden: int = 0
     """Names that were added up."""
+    instead: str = ""
+    """What is said where the grid does not fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,6 +283,8 @@ class Section:
     reach: Reach = Reach.ALL
     folded: bool = False
     """Whether it may be closed."""
+    after: str = ""
+    """Of a section of a task: what it stands after, `classes` or `groups`, if not before both."""
 
 
 def terms(pairs: Iterable[tuple[str, str]], look: str = "rows", **more: Reach) -> Terms:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from assay.core.blocks import Block, Card, Cell, Cells, Grid, GridCell, Paragraph, Reach, Table, table
+from assay.core.blocks.estimate_rows import amount, in_hundred, share
+from assay.core.blocks.lead import Verdict
 from assay.core.text import counted, quoted, visible
-from assay.report.estimate_rows import amount, in_hundred, share
-from assay.report.sections import Verdict
 from assay.tally.base import Count, count_from_json
 
 MOST_CLASSES: Final = 30
@@ -118,6 +118,7 @@ def matrix(tally: ClassCounts) -> Grid:
         totals=tuple(map(amount, totals)),
         total=amount(tally.total),
         hidden=k - last,
+        instead=worst_mistake(tally),
     )
 
 

@@ -4,28 +4,66 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Any, Final
+from typing import Final, cast
 
-from assay.assess.declarations import base_of, declaration
 from assay.core.blocks import Cell
-from assay.core.errors import RecordError
+from assay.core.errors import PlanError, RecordError
+from assay.core.json_text import Count, count_from_json
+from assay.core.registry import Declared, Registry
+from assay.core.task import find_task
 from assay.core.text import SHOWN, figure, visible
-from assay.report import sentences
-from assay.tally.base import Count, count_from_json
 
 LONGEST: Final = 1200
 """A note or reason longer than this is cut; names are cut much earlier, by `visible`."""
 INFINITE: Final = {"inf": math.inf, "-inf": -math.inf}
 UNDEFINED: Final = "undefined"
+PARAMETERS: Final = re.compile(r"[@(].*", re.DOTALL)
+"""What a name says beyond that of the measure: `ndcg@10`, `f_beta(beta=2)`."""
+SPOKEN: Final = {
+    "matthews_corrcoef": "Matthews correlation",
+    "cohen_kappa": "Cohen's kappa",
+    "youden_index": "Youden index",
+    "fowlkes_mallows": "Fowlkes-Mallows",
+    "jaccard": "Jaccard index",
+    "gini_impurity": "Gini impurity",
+    "jensen_shannon": "Jensen-Shannon divergence",
+    "kl_truth_pred": "KL, truth from predicted",
+    "kl_pred_truth": "KL, predicted from truth",
+    "csmf_accuracy": "CSMF accuracy",
+    "cccsmf_accuracy": "chance-corrected CSMF accuracy",
+    "likelihood_ratio_positive": "positive likelihood ratio",
+    "likelihood_ratio_negative": "negative likelihood ratio",
+    "auroc": "AUROC",
+    "auroc_macro": "AUROC, macro",
+    "auroc_weighted": "AUROC, weighted",
+    "auroc_micro": "AUROC, micro",
+    "auroc_one_vs_one": "AUROC, pairs of classes",
+    "auroc_convex_hull": "AUROC of the convex hull",
+    "partial_auroc": "partial AUROC",
+    "partial_auroc_standardised": "partial AUROC, standardised",
+    "gini_coefficient": "Gini coefficient",
+    "h_measure": "H-measure",
+    "kolmogorov_smirnov": "Kolmogorov-Smirnov statistic",
+    "auprc_trapezoid": "AUPRC by trapezoids",
+    "auprc_davis_goadrich": "AUPRC by Davis and Goadrich",
+    "brier_score": "Brier score",
+    "brier_score_multiclass": "Brier score, all classes",
+    "brier_miscalibration": "Brier score: miscalibration",
+    "brier_discrimination": "Brier score: discrimination",
+    "brier_uncertainty": "Brier score: uncertainty",
+    "log_loss_multiclass": "log loss, all classes",
+    "spiegelhalter_z": "Spiegelhalter's z",
+}
+"""Names that read badly with their underscores taken away."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What is declared of a measure, as text."""
+    """What a measure is called in a Record and by people, and what else is declared of it."""
 
     measure: str
     name: str
@@ -33,15 +71,15 @@ class About:
     says: str = ""
     formula: str = ""
     also: tuple[str, ...] = ()
-    span: tuple[float, float] = (-math.inf, math.inf)
-    range: str = ""
+    range: tuple[float, float] = (-math.inf, math.inf)
+    range_shown: str = ""
     better: str = ""
-    chance: str = ""
-    source: str = ""
+    chance: str | None = None
+    source: tuple[object, ...] = ()
     family: str = ""
     unit: str = ""
-    base: str = ""
-    average: str = ""
+    base: str | None = None
+    average: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +118,27 @@ class Entry:
     def so(self) -> str:
         """The interval, or why there is none."""
         return self.interval or self.missing
+
+
+def spoken(name: str, symbol: str = "") -> str:
+    """The name of a measure as people say it.
+
+    >>> spoken("negative_predictive_value", "NPV"), spoken("f_0_5", "F0.5"), spoken("cohen_kappa", "κ")
+    ('negative predictive value', 'F0.5', "Cohen's kappa")
+    """
+    if name in SPOKEN:
+        return SPOKEN[name]
+    plain = name.replace("_", "").casefold()
+    return symbol if plain == symbol.replace(".", "").casefold() else name.replace("_", " ")
+
+
+def no_interval(why: str) -> str:
+    """Why there is no interval.
+
+    >>> no_interval("a constant, not an estimate"), no_interval("no interval for weighted rows")
+    ('no interval: a constant, not an estimate', 'no interval for weighted rows')
+    """
+    return why if why.startswith("no interval") else f"no interval: {why}"
 
 
 def number_cell(entry: Entry | None) -> Cell:
@@ -130,9 +189,9 @@ def amount(count: Count) -> str:
     )
 
 
-def share(part: Count, whole: Count) -> float | None:
-    """A part of a whole, for shading a cell; nothing when the whole is empty."""
-    return float(Fraction(part) / Fraction(whole)) if whole else None
+def share(part: Count | float, whole: Count | float) -> float | None:
+    """A part of a whole; nothing when the whole is empty."""
+    return float(part) / float(whole) if whole else None
 
 
 def in_hundred(part: Count | float, whole: Count | float = 1) -> str:
@@ -141,7 +200,7 @@ def in_hundred(part: Count | float, whole: Count | float = 1) -> str:
     >>> in_hundred(0.731), in_hundred(1, 10_000), in_hundred(9999, 10_000), in_hundred(1)
     ('73 %', '<1 %', '>99 %', '100 %')
     """
-    value = float(part) / float(whole) if whole else 0.0
+    value = share(part, whole) or 0.0
     rounded = round(value * 100)
     if rounded == 0 and value > 0:
         return "<1 %"
@@ -149,36 +208,21 @@ def in_hundred(part: Count | float, whole: Count | float = 1) -> str:
 
 
 @cache
-def about(title: str, task: str = "") -> About:
+def about(title: str, task: str) -> About:
     """The declaration of a measure of a task; a Record from elsewhere may name one we do not know."""
-    measure = declaration(title, task)
-    if measure is None:
+    try:
+        registry = cast("Registry[Declared]", find_task(task).registry)
+        measure = registry.find(PARAMETERS.sub("", title))
+    except PlanError:
         return About(measure=visible(title), name=visible(title))
-    name = sentences.spoken(measure.name, measure.symbol)
-    base = base_of(measure)
-    if base is not None:
-        name = f"{sentences.spoken(base.name, base.symbol)}, {measure.average}"
-    given = title.removeprefix(measure.name)
-    return About(
-        measure=title,
-        name=name + given,
-        symbol=measure.symbol,
-        says=measure.says,
-        formula=measure.formula,
-        also=measure.also,
-        span=measure.range,
-        range=measure.range_shown,
-        better=str(measure.better),
-        chance=measure.chance or "",
-        source="; ".join(str(one) for one in measure.source),
-        family=measure.family,
-        unit=measure.unit,
-        base=measure.base or "",
-        average=measure.average or "",
-    )
+    known = About(measure=title, **{field.name: getattr(measure, field.name) for field in fields(About)[1:]})
+    name = spoken(known.name, known.symbol)
+    if known.base is not None and known.base in registry and known.name == f"{known.base}_{known.average}":
+        name = f"{spoken(known.base, registry.find(known.base).symbol)}, {known.average}"
+    return replace(known, name=name + title.removeprefix(known.name))
 
 
-def entry(estimate: Mapping[str, Any], task: str = "") -> Entry:
+def entry(estimate: Mapping[str, object], task: str) -> Entry:
     """An estimate of a Record, ready to be shown."""
     known = about(str(estimate["measure"]), task)
     value, low, high = (real(estimate.get(name)) for name in ("value", "low", "high"))
@@ -187,7 +231,7 @@ def entry(estimate: Mapping[str, Any], task: str = "") -> Entry:
         top, of = (amount(count_from_json(estimate[name])) for name in ("numerator", "denominator"))
         parts = f"{top} of {of}"
     counts = known.family == "counts"
-    digits = _digits(known.span, (value, low, high))
+    digits = _digits(known.range, (value, low, high))
     return Entry(
         about=known,
         value=value,
@@ -200,7 +244,11 @@ def entry(estimate: Mapping[str, Any], task: str = "") -> Entry:
         method=visible(estimate.get("interval") or "none"),
         n=amount(count_from_json(estimate["n"])),
         parts=parts,
-        notes=tuple(prose(note) for key in ("notes", "interval_notes") for note in estimate.get(key, ())),
+        notes=tuple(
+            prose(note)
+            for key in ("notes", "interval_notes")
+            for note in cast("Sequence[object]", estimate.get(key, ()))
+        ),
     )
 
 

@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any, Final
 
 from assay.core.blocks import Reach, Threshold
+from assay.core.blocks.estimate_rows import amount, entry, prose, real, share
 from assay.core.text import figure, visible
-from assay.report.blocks import score_figures as figures
-from assay.report.blocks.score_figures import Curve, Data, Place, count_of, share, threshold_text
-from assay.report.estimate_rows import amount, entry, prose, real
 from assay.tally.base import count_from_json, count_to_json
+from assay.tasks.classification.blocks import score_figures as figures
+from assay.tasks.classification.blocks.score_figures import Curve, Data, Place, count_of, threshold_text
 
 CELLS: Final = ("tp", "fp", "fn", "tn")
 OPTIMISTIC: Final = "chosen on the rows it is judged on, so the figures at it flatter"
@@ -86,7 +86,9 @@ class Scoring:
     def binned(self, content: Mapping[str, Any] | None, measure: str) -> str:
         """How many bins there are, and the calibration error that rests on the same ones."""
         whole = (e for e in self.record["estimates"] if e.get("slice") is None and e.get("class") is None)
-        error = next((entry(e) for e in whole if str(e["measure"]).partition("(")[0] == measure), None)
+        error = next(
+            (entry(e, str(self.record["task"])) for e in whole if str(e["measure"]).partition("(")[0] == measure), None
+        )
         name = "ECE" if measure == "expected_calibration_error" else "error"
         said = f", {name} {error.shown}" if error is not None and error.defined else ""
         return f"{visible((content or {}).get('binning', '')).removesuffix(' of equal width')}{said}"
