@@ -15,7 +15,7 @@ from assay.inference.decision_words import Facts, Kind, Question
 from assay.inference.declare import Significance
 from assay.inference.findings import Finding
 from assay.inference.multiplicity import adjusted
-from assay.inference.tests.block_ranks import ranked
+from assay.inference.tests.several_ranks import ranked
 from assay.inference.tests.variance import equal_spread, normality
 from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.real_values import Blocks, Exact, FiveByTwo, Folds, Groups
@@ -86,7 +86,7 @@ def test_pairs_after(asking: Asking, tally: object, choice: Choice, first: Findi
         return ()
     after = choice.after
     if asking.asked.control is not None and isinstance(tally, Blocks):
-        from assay.inference.tests.block_ranks import against_control
+        from assay.inference.tests.several_ranks import against_control
 
         after = against_control
     why = replace(choice, why=f"pairs beside {first.title}; the correction for the number of pairs keeps the level")
