@@ -133,8 +133,8 @@ def read_pairs(request: Request) -> tuple[ImagePairs, ImageRows]:
     """Read and compare; all images that cannot be compared are gathered before the error."""
     rules = settle_rules(request.options)
     pairs = pair_images(request, 2, channels=rules.channel_axis is not None)
-    rows = pairs.run(partial(compare_batch, rules), ImageRows, request.progress)
-    raise_faults(rows.faults, len(rows.rows) + len(rows.faults))
+    rows = pairs.run(partial(compare_batch, rules), ImageRows, request.progress).merged()
+    raise_faults(rows.faults, len(rows.names) + len(rows.faults))
     return pairs, rows
 
 
