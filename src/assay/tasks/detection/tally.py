@@ -317,7 +317,6 @@ def join_parts(parts: list[Boxes], images: tuple[Label, ...], classes: tuple[Lab
     errors = np.zeros((len(images), len(ERRORS)), dtype=np.int64)
     for part, place in zip(parts, places, strict=True):
         errors[place] = part.errors
-    units, frequency = _join_facts(parts, "images", "units"), _join_facts(parts, "classes", "frequency")
     return Boxes(
         rules=parts[0].rules,
         images=images,
@@ -327,8 +326,8 @@ def join_parts(parts: list[Boxes], images: tuple[Label, ...], classes: tuple[Lab
         **{name: np.concatenate(columns) for name, columns in special.items()},
         objects=_join_objects(parts, places, labels),
         errors=errors,
-        units=tuple(units[image] for image in images) if units else None,
-        frequency=tuple(frequency.get(label, "") for label in classes) if frequency else None,
+        units=_join_facts(parts, "images", "units", images),
+        frequency=_join_facts(parts, "classes", "frequency", classes),
         pictures=keep_pictures([picture for part in parts for picture in part.pictures]),
     )
 
@@ -348,10 +347,11 @@ def _join_objects(parts: list[Boxes], places: list[Whole], labels: list[Whole]) 
     return joined[np.lexsort((joined[:, 1], joined[:, 0]))]
 
 
-def _join_facts(parts: list[Boxes], names: str, facts: str) -> dict[Label, Any]:
-    """What is known of images or classes by name; empty where no part knows it."""
+def _join_facts(parts: list[Boxes], names: str, facts: str, wanted: tuple[Label, ...]) -> tuple[Any, ...] | None:
+    """What is known of each image or class; None where no part knows it."""
     pairs = [zip(getattr(part, names), getattr(part, facts) or (), strict=False) for part in parts]
-    return dict(chain.from_iterable(pairs))
+    known = dict(chain.from_iterable(pairs))
+    return tuple(known.get(name, "") for name in wanted) if known else None
 
 
 def keep_pictures(pictures: list[dict[str, object]]) -> tuple[dict[str, object], ...]:

@@ -152,10 +152,9 @@ def _find(columns: Mapping[str, Any], kind: str) -> str | None:
     return next((name for name in NAMES[kind] if name in columns), None)
 
 
-def _to_boxes(columns: Mapping[str, Any], form: str, role: str) -> tuple[BoxTable, set[str]]:
-    """Columns as boxes, and the names of the columns that were used."""
-    column_names = {kind: name for kind in NAMES if (name := _find(columns, kind)) is not None}
-    corners = CORNERS[form]
+def _check_columns(
+    columns: Mapping[str, Any], column_names: Mapping[str, str], corners: Sequence[str], role: str
+) -> None:
     lacking = [kind for kind in ("image", "label") if kind not in column_names]
     if "box" not in column_names:
         lacking += [corner for corner in corners if corner not in columns]
@@ -170,6 +169,13 @@ def _to_boxes(columns: Mapping[str, Any], form: str, role: str) -> tuple[BoxTabl
             known=f"image, label, {', '.join(corners)}" + (", score" if role == "predicted" else ""),
             fix="rename the columns, or state box_format (--box-format)",
         )
+
+
+def _to_boxes(columns: Mapping[str, Any], form: str, role: str) -> tuple[BoxTable, set[str]]:
+    """Columns as boxes, and the names of the columns that were used."""
+    column_names = {kind: name for kind in NAMES if (name := _find(columns, kind)) is not None}
+    corners = CORNERS[form]
+    _check_columns(columns, column_names, corners, role)
     if "box" in column_names:
         box = np.asarray(columns[column_names["box"]], dtype=np.float64).reshape(-1, len(corners))
     else:

@@ -79,7 +79,7 @@ def to_xywh(box: Floats, form: str, where: str) -> Floats:
     if form.startswith("cxcywh"):
         return stack_columns([*(box[:, :2] - box[:, 2:4] / 2).T, *box[:, 2:].T])
     refuse_rows(
-        (box[:, 2:] < box[:, :2]).any(axis=1),
+        (box[:, 2] < box[:, 0]) | (box[:, 3] < box[:, 1]),
         "value-out-of-domain",
         "a box ends before it begins: this looks like xywh",
         where=where,
