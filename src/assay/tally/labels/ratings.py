@@ -74,3 +74,13 @@ class Ratings:
         """Only items with two labels or more."""
         kept = self.given > 1
         return Ratings(labels=self.labels, votes=self.votes[kept], count=self.count[kept])
+
+    def __add__(self, other: Ratings) -> Ratings:
+        """Both together: equal to counting the items of both at once."""
+        labels = self.labels if self.labels == other.labels else in_order({*self.labels, *other.labels})
+        patterns: Counter[tuple[int, ...]] = Counter()
+        for part in (self, other):
+            place = {label: i for i, label in enumerate(part.labels)}
+            for votes, n in zip(part.votes.tolist(), part.count.tolist(), strict=True):
+                patterns[tuple(votes[place[label]] if label in place else 0 for label in labels)] += n
+        return Ratings._of_patterns(labels, patterns)
