@@ -41,7 +41,7 @@ def read_scores(tally: Any) -> Ranked | None:  # noqa: ANN401  a tally of classi
         return None
     ranked: Ranked = part.whole.one_vs_rest(positive)
     if part.link is not None:
-        from assay.tally.scores.log_odds import Linked
+        from assay.tally.scores.ranked_table import Linked
 
         return Linked.of(ranked)
     return ranked

@@ -22,7 +22,8 @@ from assay.rows.databases.database import (
 from assay.rows.databases.database import shown as address
 from assay.rows.databases.duckdb_tables import attach_table, copy_table, read_of
 from assay.rows.databases.selection import demand_one_selection, demand_select
-from assay.rows.files.file import Prepared, pins_of, prepared, with_engine
+from assay.rows.files.file import Prepared, prepared, with_engine
+from assay.rows.files.file_digests import pins_of
 from assay.rows.files.file_list import Listed, are_paths, list_files, list_sides, shown
 from assay.rows.files.file_set import onward, open_table
 from assay.rows.files.formats import Reading
@@ -210,10 +211,8 @@ def _pins(
     given: Sequence[object], databases: Sequence[bool], listed: Sequence[Sequence[Listed]], reading: Reading
 ) -> Mapping[str, str]:
     """The digests by name, after a check that each has its file on one of the two sides."""
-    names = [one for side in listed for one in side]
+    names = [one.name for side in listed for one in side]
     names += [
-        Listed(path=str(one), name=Path(str(one)).name)
-        for one, database in zip(given, databases, strict=True)
-        if database and not is_server(one)
+        Path(str(one)).name for one, database in zip(given, databases, strict=True) if database and not is_server(one)
     ]
     return pins_of(names, reading, least=len(given))

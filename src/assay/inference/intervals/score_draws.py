@@ -17,8 +17,7 @@ import numpy as np
 
 from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.resampling import stream
-from assay.tally.scores.log_odds import Linked
-from assay.tally.scores.ranked_table import Ranked
+from assay.tally.scores.ranked_table import Linked, Ranked
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

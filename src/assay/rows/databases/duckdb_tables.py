@@ -66,7 +66,7 @@ def attach_table(
     A view binds the names of a query anew each time, and beside another database they could mean its tables; so the
     rows of a query are kept as they are now, unless the database is the only one.
     """
-    from assay.rows.files.file import demand_pinned
+    from assay.rows.files.file_digests import demand_pinned
 
     place, facts = read_of(path)[0], regular_file(path)
     alone = view == VIEW

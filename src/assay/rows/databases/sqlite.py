@@ -153,7 +153,7 @@ def open_sqlite(
     progress: Callable[[int, int], None] | None = None,
 ) -> SqliteTable:
     """A table, view or query of a SQLite file; the file and its folder are left as they are."""
-    from assay.rows.files.file import demand_pinned
+    from assay.rows.files.file_digests import demand_pinned
 
     where = visible(path)
     _demand_whole(path, facts.st_size)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from assay.core.errors import EngineError
-from assay.rows.files.text_blocks import optional
+from assay.rows.files.formats import optional
 
 SIZE: Final = 1 << 17
 """Rows of a batch that is read from a table."""

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from assay.core.errors import EngineError, PlanError, RowsError, nested_column
+from assay.core.errors import EngineError, RowsError, nested_column
 from assay.core.parallel import monotonic
-from assay.core.text import counted, quoted, visible
+from assay.core.text import quoted, visible
 from assay.rows.engines.duckdb_engine import (
     GLOB,
     Scan,
@@ -28,7 +28,7 @@ from assay.rows.engines.duckdb_engine import (
     told_as_ours,
 )
 from assay.rows.files import csv_checks, json_lines, parquet
-from assay.rows.files.file_digests import LEFT_OUT, Hashing, demand_digest, digest_of
+from assay.rows.files.file_digests import LEFT_OUT, Hashing, demand_digest, digest_of, pins_of
 from assay.rows.files.file_list import Listed
 from assay.rows.files.formats import (
     Fault,
@@ -81,7 +81,7 @@ def open_file(
 
 def prepared(files: Sequence[Listed], reading: Reading) -> list[Prepared]:
     """Files that are there and named after a format, each with the digest it is pinned to."""
-    pins = pins_of(files, reading)
+    pins = pins_of([one.name for one in files], reading)
     return [
         Prepared(
             listed=entry,
@@ -127,41 +127,6 @@ def _head(path: str) -> bytes:
             return file.read(16)
     except OSError as error:
         raise unreadable(path, error) from None
-
-
-def pins_of(files: Sequence[Listed], reading: Reading, least: int = 1) -> Mapping[str, str]:
-    """The digest of each file by name; one digest alone pins one file, several are pinned all or not at all."""
-    pins = reading.sha256
-    if pins is None:
-        return {}
-    if isinstance(pins, str):
-        if max(len(files), least) > 1:
-            raise PlanError(
-                "option-unknown",
-                f"one digest cannot pin {counted(max(len(files), least), 'file')}",
-                where="sha256",
-                fix="give a digest for each, by name, as a Record holds them under digests.files",
-            )
-        return {files[0].name: pins}
-    for word, names in (
-        ("not pinned", [one.name for one in files if one.name not in pins]),
-        ("not there", sorted(set(pins) - {one.name for one in files})),
-    ):
-        if names:
-            raise RowsError(
-                "digest-mismatch",
-                f"{counted(len(names), 'file')} {'is' if len(names) == 1 else 'are'} {word}",
-                where=visible(names[0]),
-                found=f"{counted(len(files), 'file')}, {counted(len(pins), 'digest')}",
-                fix="give the files that were pinned, or pin these if they are meant",
-            )
-    return pins
-
-
-def demand_pinned(path: str, reading: Reading, sha256: str) -> None:
-    """Demand that a file opened by itself is the one that was pinned."""
-    one = Listed(path=path, name=Path(path).name)
-    demand_digest(path, pins_of([one], reading).get(one.name), sha256)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,13 +6,14 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from queue import SimpleQueue
 
-from assay.core.errors import RowsError
-from assay.core.text import visible
-from assay.rows.files.formats import unreadable
+from assay.core.errors import PlanError, RowsError
+from assay.core.text import counted, visible
+from assay.rows.files.formats import Reading, unreadable
 
 BLOCK = 1 << 20
 LEFT_OUT = "no digest was taken, as asked for: the Record does not say which bytes were read"
@@ -43,6 +44,41 @@ def demand_digest(path: str, pin: str | None, sha256: str) -> None:
             known=f"sha256 {pin.lower()}",
             fix="give the pinned file, or pin this one if it is meant",
         )
+
+
+def pins_of(names: Sequence[str], reading: Reading, least: int = 1) -> Mapping[str, str]:
+    """The digest of each file by name; one digest alone pins one file, several are pinned all or not at all."""
+    pins = reading.sha256
+    if pins is None:
+        return {}
+    if isinstance(pins, str):
+        if max(len(names), least) > 1:
+            raise PlanError(
+                "option-unknown",
+                f"one digest cannot pin {counted(max(len(names), least), 'file')}",
+                where="sha256",
+                fix="give a digest for each, by name, as a Record holds them under digests.files",
+            )
+        return {names[0]: pins}
+    for word, odd in (
+        ("not pinned", [name for name in names if name not in pins]),
+        ("not there", sorted(set(pins) - set(names))),
+    ):
+        if odd:
+            raise RowsError(
+                "digest-mismatch",
+                f"{counted(len(odd), 'file')} {'is' if len(odd) == 1 else 'are'} {word}",
+                where=visible(odd[0]),
+                found=f"{counted(len(names), 'file')}, {counted(len(pins), 'digest')}",
+                fix="give the files that were pinned, or pin these if they are meant",
+            )
+    return pins
+
+
+def demand_pinned(path: str, reading: Reading, sha256: str) -> None:
+    """Demand that a file opened by itself is the one that was pinned."""
+    name = Path(path).name
+    demand_digest(path, pins_of([name], reading).get(name), sha256)
 
 
 class Hashing:

@@ -8,7 +8,9 @@ import re
 import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Literal, TypeAlias
 
 from assay.core.declared_types import check_fields
@@ -308,3 +310,11 @@ def too_many(where: str, most: int, rows: int | None = None) -> RowsError:
 def called(path: str, files: Mapping[str, str]) -> str:
     """What a Record calls a path that means these files."""
     return counted(len(files), "file") if len(files) > 1 else path if "://" in path else Path(path).name
+
+
+def optional(name: str) -> ModuleType | None:
+    """A package, if it is installed."""
+    try:
+        return import_module(name)
+    except ImportError:
+        return None

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from assay.core.errors import AssayError, RowsError, missing_extra
 from assay.core.text import visible
 from assay.rows.engines.duckdb_engine import Scan, quote_identifier, quote_literal, refuse_duplicates, told_as_ours
-from assay.rows.files.formats import Reading, damaged, no_rows, too_many, unreadable
+from assay.rows.files.formats import Reading, damaged, no_rows, optional, too_many, unreadable
 from assay.rows.files.opened_file import Checked
-from assay.rows.files.text_blocks import optional
 
 if TYPE_CHECKING:
     import duckdb

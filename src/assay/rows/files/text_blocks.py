@@ -8,14 +8,12 @@ import os
 import zlib
 from collections.abc import Iterator
 from contextlib import nullcontext
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any, BinaryIO
 
 from assay.core.errors import RowsError, missing_extra
 from assay.core.text import visible
-from assay.rows.files.formats import Format, Progress, Reading, confirm_magic, damaged, unreadable
+from assay.rows.files.formats import Format, Progress, Reading, confirm_magic, damaged, optional, unreadable
 
 BLOCK = 1 << 20
 """Bytes worked on at a time: small enough for a processor's cache."""
@@ -126,14 +124,6 @@ class Text:
         if (arrow := optional("pyarrow")) is None:
             raise missing_extra("arrow", "a .zst file needs pyarrow to be read", where=self.where)
         return arrow.CompressedInputStream(arrow.PythonFile(stored, mode="r"), "zstd")
-
-
-def optional(name: str) -> ModuleType | None:
-    """A package, if it is installed."""
-    try:
-        return import_module(name)
-    except ImportError:
-        return None
 
 
 def check_text(block: bytes, where: str, line: int, offset: int) -> None:

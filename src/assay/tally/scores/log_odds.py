@@ -8,36 +8,18 @@ from __future__ import annotations
 
 from dataclasses import fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from assay.core.arrays import chance
 from assay.core.errors import PlanError
-from assay.tally.scores.ranked_table import Multiset, Ranked
+from assay.tally.scores.ranked_table import Linked, Multiset, Ranked
 from assay.tally.scores.score_tally import Scores
 
 if TYPE_CHECKING:
     from assay.core.arrays import Floats
     from assay.core.labels import Label
-    from assay.tally.scores.ranked_table import Counts
-
-
-class Linked(Ranked):
-    """A table of log-odds that is read as one of probabilities; equal ones may stand beside each other."""
-
-    def __init__(self, *, logit: Floats, pos: Counts, neg: Counts) -> None:
-        super().__init__(score=chance(logit), pos=pos, neg=neg)
-        self.logit = logit
-
-    @classmethod
-    def of(cls, table: Ranked) -> Linked:
-        """From a table whose scores are log-odds."""
-        return cls(logit=table.score, pos=table.pos, neg=table.neg)
-
-    def drawn(self, pos: Counts, neg: Counts) -> Linked:
-        """The same log-odds with other counts."""
-        return Linked(logit=cast("Floats", self.logit), pos=pos, neg=neg)
 
 
 class LinkedScores(Scores):

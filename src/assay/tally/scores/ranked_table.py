@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias, cast
 
 import numpy as np
 
+from assay.core.arrays import chance
 from assay.core.parallel import together, usable
 from assay.tally.labels.one_vs_rest import Binary
 
@@ -258,3 +259,20 @@ def _binned(place: NDArray[np.int64], rows: Multiset, size: int) -> Counts:
         np.add.at(sums, place, rows.count)
         return cast("Counts", sums)
     return np.bincount(place, weights=rows.count, minlength=size).astype(rows.count.dtype)
+
+
+class Linked(Ranked):
+    """A table of log-odds that is read as one of probabilities; equal ones may stand beside each other."""
+
+    def __init__(self, *, logit: Floats, pos: Counts, neg: Counts) -> None:
+        super().__init__(score=chance(logit), pos=pos, neg=neg)
+        self.logit = logit
+
+    @classmethod
+    def of(cls, table: Ranked) -> Linked:
+        """From a table whose scores are log-odds."""
+        return cls(logit=table.score, pos=table.pos, neg=table.neg)
+
+    def drawn(self, pos: Counts, neg: Counts) -> Linked:
+        """The same log-odds with other counts."""
+        return Linked(logit=cast("Floats", self.logit), pos=pos, neg=neg)

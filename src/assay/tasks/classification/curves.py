@@ -18,8 +18,7 @@ from assay.inference.intervals.proportion import of_share
 from assay.inference.intervals.score_draws import Band, pr_band, roc_band
 from assay.tally.base import count_to_json
 from assay.tally.calibration_bins import BINS, CalibrationBins
-from assay.tally.scores.log_odds import Linked
-from assay.tally.scores.ranked_table import Ranked
+from assay.tally.scores.ranked_table import Linked, Ranked
 from assay.tally.scores.row_probabilities import RIGHT
 from assay.tally.scores.score_tally import Scores
 from assay.tasks.classification.measures.expected_costs import decision_curve

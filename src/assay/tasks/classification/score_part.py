@@ -17,8 +17,8 @@ from assay.measures import Measure
 from assay.rows.logits import Link
 from assay.rows.score_columns import Kind
 from assay.rows.scored_source import Rescaled
-from assay.tally.scores.log_odds import Linked, LinkedScores
-from assay.tally.scores.ranked_table import Ranked
+from assay.tally.scores.log_odds import LinkedScores
+from assay.tally.scores.ranked_table import Linked, Ranked
 from assay.tally.scores.rounded_scores import LISTED
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_tally import Scores

@@ -11,8 +11,7 @@ from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 from assay.assess.assess import assess
 from assay.assess.controls import CONTROLS, Inquiry
-from assay.assess.controls.data.association import associated
-from assay.assess.controls.data.dataset_contents import guessed_by
+from assay.assess.controls.data.association import associated, guessed_by
 from assay.assess.plan.checked_plan import planned
 from tests.layers.assess.controls.looking import DATA, asked, look, opened
 

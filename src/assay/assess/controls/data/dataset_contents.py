@@ -3,18 +3,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.assess.controls.control_declaration import Inquiry, Outcome, Verdict, control, no_evidence, settle
 from assay.assess.controls.data.association import (
     Association,
+    Cells,
     alike,
     as_declared,
     associated,
     associated_numbers,
     flag,
+    guessed_by,
     quantile_cells,
     shares_apart,
 )
@@ -28,7 +29,6 @@ from assay.tally.data.split_counts import SplitRows
 MEASURED = 20
 """Different numbers from which a channel counts as measured, not as a code."""
 CONFLICT = ("groups", "rows", "least_errors")
-Cells = Mapping[tuple[Any, ...], int]
 
 
 @control(
@@ -267,31 +267,3 @@ def _reported(q: Inquiry, bad: list[str]) -> Outcome:
         (True, "pass", f"reported: {quoted(stated)}"),
         part="reported",
     )
-
-
-def guessed_by(cells: Cells) -> tuple[float, float]:
-    """How far the guess "the class this channel holds most of" lies above chance, each row left out of its own vote.
-
-    Classes vote by shares of their rows: by numbers, a frequent class would win everywhere and hide what the channel
-    tells of a rare one. The second figure is the lower end of a 95 % interval.
-
-    >>> [round(x, 2) for x in guessed_by({("a", 1): 50, ("b", 0): 50})]
-    [0.5, 0.5]
-    """
-    levels: dict[Any, dict[Any, int]] = {}
-    classes: dict[Any, int] = {}
-    for (level, label), n in cells.items():
-        levels.setdefault(level, {})[label] = n
-        classes[label] = classes.get(label, 0) + n
-    right: dict[Any, float] = dict.fromkeys(classes, 0.0)
-    for votes in levels.values():
-        for label, n in votes.items():
-            own = (n - 1) / max(1, classes[label] - 1)
-            others = [m / classes[other] for other, m in votes.items() if other != label]
-            ties = sum(one == own for one in others)
-            right[label] += n if own > max(others, default=0) else n / (1 + ties) if own and ties else 0
-    recalls = {label: right[label] / n for label, n in classes.items()}
-    k = len(classes)
-    balanced = sum(recalls.values()) / k
-    spread = math.sqrt(sum(r * (1 - r) / classes[label] for label, r in recalls.items())) / k
-    return balanced - 1 / k, balanced - 1 / k - 1.96 * spread

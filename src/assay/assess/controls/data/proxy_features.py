@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.controls.control_declaration import Inquiry, Outcome, Verdict, control, no_evidence
-from assay.assess.controls.data.association import associated, quantile_cells
-from assay.assess.controls.data.dataset_contents import guessed_by
+from assay.assess.controls.data.association import associated, guessed_by, quantile_cells
 from assay.core.text import counted, figure, phrases
 from assay.core.values import Undefined
 from assay.fairness.feasibility import check_unawareness
