@@ -212,6 +212,17 @@ def _own_tables(given: Valued, data: Mapping[str, object]) -> dict[str, ValueTab
     return tables
 
 
+def _refuse_matching(given: Valued) -> None:
+    """Refuse ids and units where the models were run on different items."""
+    if given.id is not None or given.subject is not None:
+        raise PlanError(
+            "role-clash",
+            "the models were run on different items, so no item is matched",
+            where="id" if given.id is not None else SUBJECT,
+            fix="leave it out, or leave out independent=True (--independent)",
+        )
+
+
 def _side_by_side(given: Valued, parts: Mapping[str, ValueTable], value: str) -> Read:
     """The values of all models in the order of the first, matched by id or by position."""
     demand_two(tuple(parts))
@@ -219,13 +230,7 @@ def _side_by_side(given: Valued, parts: Mapping[str, ValueTable], value: str) ->
     files = {name: digest for _, own_files in origins for name, digest in own_files.items()}
     where = "; ".join(dict.fromkeys(name for name, _ in origins))
     if given.independent:
-        if given.id is not None or given.subject is not None:
-            raise PlanError(
-                "role-clash",
-                "the models were run on different items, so no item is matched",
-                where="id" if given.id is not None else SUBJECT,
-                fix="leave it out, or leave out independent=True (--independent)",
-            )
+        _refuse_matching(given)
         columns: dict[str, object] = {name: list(table.numbers[value]) for name, table in parts.items()}
         return Read(columns=columns, where=where, files=files)
     by_position = given.pairing == "position" and given.model is None
