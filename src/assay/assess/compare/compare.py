@@ -228,7 +228,7 @@ def _compared(parts: Sequence[Paired], given: Given, asked: Asked, *, apart: boo
     asked = fit_request(asked, given, settled, labels=bool(called), scores=two, classwise=classwise, pair=pair)
     each = [_count(part, settled, by_score, classwise=classwise) for part in parts]
     tallies = {"apart": Apart.of(models, settled.labels, each)} if apart else each[0]
-    rows = sum(part.rows_and_truth()[0] for part in parts)
+    rows = sum(part.rows for part in parts)
     return Comparison(
         answers=tuple(answered(tallies, asked, settled.positive, {})),
         asked=asked,
@@ -251,7 +251,7 @@ def _check_labels(parts: Sequence[Paired], where: str) -> tuple[set[Label | None
     """Check that every row has its labels, all of one type, and return those of the truth and of the models."""
     for part in parts:
         demand_complete(part)
-    true = {label for part in parts for label in part.rows_and_truth()[1]}
+    true = {label for part in parts for label in part.true_labels()}
     called = {label for part in parts for cell in part.label_cells() for label in cell[1:]}
     demand_one_kind(true, called, where)
     return true, called

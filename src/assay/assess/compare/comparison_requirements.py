@@ -61,7 +61,7 @@ def demand_values(
 
 def demand_complete(paired: Paired) -> None:
     """Every model must have answered every row; who left rows out is told by name."""
-    if not paired.rows_and_truth()[0]:
+    if not paired.rows:
         raise no_rows(paired.where)
     cells = paired.label_cells()
     lost = {

@@ -151,13 +151,17 @@ class Paired:
             cells[labels] = cells.get(labels, 0) + n
         return cells
 
-    def rows_and_truth(self) -> tuple[int, set[Label | None]]:
-        """The number of rows and the true labels, from cells, joint counts of scores or rows."""
+    @property
+    def rows(self) -> int:
+        """The number of rows, from cells, joint counts of scores or the rows themselves."""
+        counts = self.cells if self.cells is not None else None if self.joint is None else self.joint.truth
+        return sum(counts.values()) if counts is not None else 0 if self.lines is None else len(self.lines.truth)
+
+    def true_labels(self) -> set[Label | None]:
+        """The labels of the truth."""
         if self.cells is not None:
-            return sum(self.cells.values()), {cell[0] for cell in self.cells}
-        if self.joint is not None:
-            return sum(self.joint.truth.values()), set(self.joint.truth)
-        return (0, set()) if self.lines is None else (len(self.lines.truth), self.lines.truth.seen())
+            return {cell[0] for cell in self.cells}
+        return set(self.joint.truth) if self.joint is not None else self.lines.truth.seen() if self.lines else set()
 
 
 def read_together(data: object, given: Given) -> Paired:

@@ -362,7 +362,7 @@ def test_tables_and_columns_in_memory_are_matched_by_id():
     wrong = columns["id"] | {"B": np.r_[["r0"], ids[order][1:]]}
     with pytest.raises(assay.RowsError):
         flat.compare(**columns | {"id": wrong})
-    for change in ({"truth": Y}, {"data": one}, {"score": {"B": SB, "A": SA}}):
+    for change in ({"truth": Y}, {"data": one}, {"score": {"A": SA, "C": SB}}):
         with pytest.raises(assay.PlanError):
             flat.compare(**columns | change)
     with pytest.raises(assay.PlanError, match="twice"):
