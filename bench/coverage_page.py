@@ -31,7 +31,7 @@ The same was done for the ways other tools take, on the same tables.
 | positive likelihood ratio | Koopman's score | draws cover it only 92 times in 100 when few false positives are seen |
 | other values of two classes, or of one class against the rest | Dirichlet draws with 1/2 added to each of the four cells | percentile, BCa and delta fall to 20 to 60 % when one class is rare |
 | values of three classes and more | Dirichlet draws with one right and one wrong row of random weight, freed from bias and widened for small classes | 1/2 in each of K x K cells drowns the table; percentile, BCa and delta collapse when few errors are seen |
-| ratios of three classes and more | the same draws, without the correction | the mean of a ratio need not exist, so its bias is no guide |
+| ratios of three classes and more | the same draws, without the correction | the mean of a ratio need not exist, so its bias is not a guide |
 | distances between class shares | the same draws; the end near no distance is that part of the differences which chance does not explain | chance drives the shares of many classes apart, and draws of a distance never touch zero |
 
 For three classes and more the draws vary around the value of the table with the two added rows.
@@ -161,7 +161,7 @@ def reason(cell: Cell, figure: dict) -> str:
         below = "what chance adds in each of many classes is more than the draws tell"
         return f"a distance near its best end: {above if figure['coverage'] > HIGH else below}"
     if figure["undefined"] > 5:
-        return f"{figure['undefined']:.0f} % of the tables have no value; those that have one are no fair sample"
+        return f"{figure['undefined']:.0f} % of the tables have no value; those that have one are not a fair sample"
     few = f"about {rarest:.1f} rows of the rarest class" if rarest < 10 else f"about {wrong:.1f} wrong rows"
     if min(rarest, wrong) < 10:
         return f"{few}: few tables are likely, and coverage jumps between them"

@@ -19,7 +19,7 @@ OF_PROBABILITIES = ("brier_score", "log_loss", "expected_calibration_error")
 
 
 def shapes(rows: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Scores of four kinds with their truth; those of heavy tails are no probabilities."""
+    """Scores of four kinds with their truth; those of heavy tails are not probabilities."""
     rng = np.random.default_rng(0)
     truth = rng.random(rows) < 0.1
     z = rng.normal(size=rows) + 1.5 * truth - 2

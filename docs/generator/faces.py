@@ -237,7 +237,7 @@ MEANINGS = {
     "plan.intervals.draws": "How many draws.",
     "plan.intervals.seed": "The seed of the draws.",
     "plan.missing": "What happens to rows without a label.",
-    "plan.unknown": "What happens to predicted labels that are no class.",
+    "plan.unknown": "What happens to predicted labels that are not a class.",
     "plan.unmatched": "What happens to rows whose id is on one side only.",
     "plan.undefined": "What a class without a value does to an average.",
     "plan.measures": "The measures asked for; null for all that fit.",

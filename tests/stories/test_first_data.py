@@ -192,6 +192,25 @@ def as_table(form, folder, truth, predicted):
     return {"data": path, "truth": "truth", "predicted": "predicted"}
 
 
+def test_a_number_names_the_positive_class_of_a_file_of_text(tmp_path):
+    (tmp_path / "p.csv").write_text("y,p\n1,1\n1,0\n0,0\n0,1\n1,1\n")
+    a = assay.assess(data=tmp_path / "p.csv", truth="y", predicted="p", positive=1)
+    assert a.record["positive"] == "1"
+    assert any("positive=1 is read as the label '1'" in note for note in a.record["notes"])
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_measured_whole_numbers_are_pointed_to_regression(tmp_path, as_text):
+    truth, predicted = np.arange(0, 400, 2), np.arange(1, 401, 2)
+    given = {"truth": truth, "predicted": predicted}
+    if as_text:
+        pl.DataFrame(given).write_csv(tmp_path / "p.csv")
+        given = {"data": tmp_path / "p.csv", "truth": "truth", "predicted": "predicted"}
+    with pytest.raises(assay.RowsError, match="200 of 200 predicted labels are never true: numbers, as in a regr"):
+        assay.assess(**given)
+    assert assay.assess(truth=truth % 30, predicted=predicted % 30)["accuracy"].value == 0  # few classes, all wrong
+
+
 @pytest.mark.parametrize("form", ["arrays", "polars", "csv", "tsv", "parquet", "jsonl", "sqlite"])
 def test_a_class_that_truth_never_shows_is_treated_alike_on_every_surface(tmp_path, form):
     a = assay.assess(**as_table(form, tmp_path, [0, 1, 2, 2] * 10, [0, 1, 3, 2] * 10))

@@ -83,7 +83,7 @@ of_rows = give_options(
             ),
             _UNMATCHED,
             words("--missing", "error drop", "Rows without a label.", default="error"),
-            words("--unknown", "error own", "Predicted labels that are no class.", default="error"),
+            words("--unknown", "error own", "Predicted labels that are not a class.", default="error"),
         ),
         "Scores": (
             row(

@@ -49,7 +49,7 @@ class Seen:
 
     @property
     def measured(self) -> bool:
-        """Whether it holds numbers that are no labels."""
+        """Whether it holds numbers that are not labels."""
         return self.number and (not self.classes or not self.whole)
 
 
@@ -75,7 +75,7 @@ def fill_roles(arguments: Mapping[str, Any], data: str | list[str], *, embedded:
         return filled
     words = _suggested(seen, arguments, missing) if reading.truth_data is None else None
     where = shown(data if isinstance(data, str) else data[0])
-    what, known = f"nobody said which column holds the {' and the '.join(missing)} labels", listed(columns, most=20)
+    what, known = f"missing option: the column of the {' and the '.join(missing)} labels", listed(columns, most=20)
     if words is None:
         fix = " ".join(f"--{role} COLUMN" for role in missing)
         raise PlanError("role-missing", what, where=visible(where), known=known, fix=fix)

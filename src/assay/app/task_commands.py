@@ -13,6 +13,7 @@ import click
 from assay.app.option_types import Column, Command, Option, TaskName, Words, give_options, named_values, row
 from assay.app.options import door_arguments, of_decisions, of_files, of_rows
 from assay.core.progress import progress_bar
+from assay.core.text import plural
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -90,7 +91,7 @@ def task_parameters(task: Task, own: Sequence[click.Parameter], *, by_model: boo
         shared += [one for one in _row_options() if one.name in SHARED and one.name not in present | taken]
     unit = Option(
         ["--unit", "--subject", "unit"], metavar="COLUMN", type=Column(), group="Columns",
-        help=f"What a {task.unit} belongs to.",
+        help=f"What each {task.unit} belongs to.",
     )  # fmt: skip
     own_options = [*roles, *options, *([] if "unit" in taken else [unit])]
     return _behind_arguments(shared, own_options, optional=any(not role.required for role in task.roles))
@@ -152,7 +153,7 @@ def run_task(task: Task, predictions: Sequence[str], *, quiet: bool, **given: An
 
     arguments = _arguments(task, given)
     _place_inputs(task, predictions, arguments)
-    with progress_bar(f"reading of {task.unit}s", quiet=quiet) as progress:
+    with progress_bar(f"reading of {plural(task.unit)}", quiet=quiet) as progress:
         arguments["reading"] = replace(arguments["reading"], progress=progress)
         return assess_task(task.name, **arguments)
 
@@ -171,7 +172,7 @@ def compare_by_task(task: Task, tables: Sequence[str], *, quiet: bool, **given: 
             arguments.pop(role.name, None)
     if any(arguments.get(role.name) for role in task.roles if role.by_model) and inputs:
         arguments["data"], inputs = (inputs[0] if len(inputs) == 1 else inputs), []
-    with progress_bar(f"reading of {task.unit}s", quiet=quiet) as progress:
+    with progress_bar(f"reading of {plural(task.unit)}", quiet=quiet) as progress:
         arguments["reading"] = replace(arguments["reading"], progress=progress)
         return compare_task(task.name, *inputs, **arguments)
 

@@ -145,8 +145,9 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
 
     @cached_property
     def by_unit(self) -> UnitValues:
-        """Unit (image, query, subject) -> measure -> value on that unit alone; empty where units have no names."""
-        return UnitValues(self.contract.unit_values(self.counts), self.contract.unit)
+        """Unit (image, query, subject) -> measure -> value on that unit alone; subjects of classes go by number."""
+        unit = self.contract.unit
+        return UnitValues(self.contract.unit_values(self.counts), "unit" if unit == "row" else unit)
 
     @cached_property
     def fairness(self) -> Fairness:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 
 from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label
-from assay.core.text import counted, figure, listed, quoted, visible
+from assay.core.text import counted, figure, listed, plural, quoted, visible
 from assay.inference.estimates import Estimate, Estimates
 
 if TYPE_CHECKING:
     from assay.core.task import Tally, Task
 
+SHOWN: Final = 5
+"""Units, and values of each, that a short form shows."""
 LIBRARIES: Final = ("pandas", "polars", "pyarrow")
 COLUMNS: Final = ("measure", "class", "group", "level_of_group", "value", "low", "high", "n", "method", "reason")
 
@@ -114,7 +116,7 @@ class UnitValues(dict[str, Mapping[str, "float | None"]]):
 
     def __missing__(self, name: str) -> NoReturn:
         """Refuse a unit that is not there."""
-        what = f"there is no {self._unit} {name!r}" if self else f"the {self._unit}s have no names"
+        what = f"there is no {self._unit} {name!r}" if self else f"the {plural(self._unit)} have no names"
         fix = f"name the {self._unit} of each row: unit=..."
         raise unknown_choice(name, self, what, code="label-not-declared", known="", fix=fix)
 
@@ -126,14 +128,15 @@ class UnitValues(dict[str, Mapping[str, "float | None"]]):
         return to_frame(columns, library)
 
     def __repr__(self) -> str:
-        """The first units, one a line."""
+        """The first values of the first units, one unit a line."""
         lines = [f"<{counted(len(self), self._unit)}>"]
-        for unit, values in list(self.items())[:5]:
-            shown = ", ".join(
-                f"{name} {'undefined' if value is None else figure(value)}" for name, value in values.items()
-            )
-            lines.append(f"  {unit}: {shown}")
-        return "\n".join(lines + (["  ..."] if len(self) > 5 else []))  # noqa: PLR2004
+        for unit, values in list(self.items())[:SHOWN]:
+            shown = [
+                f"{name} {'undefined' if value is None else f'{value:g}' if name == 'rows' else figure(value)}"
+                for name, value in list(values.items())[:SHOWN]
+            ]
+            lines.append(f"  {unit}: {', '.join(shown)}{', ...' if len(values) > SHOWN else ''}")
+        return "\n".join(lines + (["  ..."] if len(self) > SHOWN else []))
 
 
 class Levels(dict[Label, Estimates]):

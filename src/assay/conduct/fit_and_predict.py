@@ -229,7 +229,7 @@ def numbered(column: object, role: str, labels: Sequence[Label]) -> NDArray[np.i
     if unknown:
         raise UnknownLabel(
             "label-not-declared",
-            f"{role} hold {listed(unknown, most=3)}, which is no class",
+            f"{role} hold {listed(unknown, most=3)}, which is not a class",
             known=listed(labels),
             fix="give a classifier that calls the classes of y",
         )

@@ -226,7 +226,7 @@ def _called(text: str) -> Scheme:
         fix = f'did you mean "{close}"?' if close else "choose one"
         raise PlanError(
             "option-unknown",
-            f'"{visible(text)}" is no scheme of cross-validation',
+            f'"{visible(text)}" is not a scheme of cross-validation',
             known=", ".join([*SCHEMES, "10x10", "10-fold"]),
             fix=fix if scheme is None else f"{name} takes {', '.join(scheme.options) or 'nothing'}",
         ) from error

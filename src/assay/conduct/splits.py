@@ -82,7 +82,9 @@ def dice(seed: int, *place: int) -> Dice:
     True
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise PlanError("value-out-of-domain", f"seed={seed!r} is no seed", known="0, 1, 2, ...", fix="give a number")
+        raise PlanError(
+            "value-out-of-domain", f"seed={seed!r} is not a seed", known="0, 1, 2, ...", fix="give a number"
+        )
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([int(seed), *place])))
 
 

@@ -86,7 +86,7 @@ CODES: dict[str, str] = {
     "measure-unknown": "No measure has this name.",
     "measure-ambiguous": "A short name means several measures.",
     "measure-needs": "A measure needs a parameter that was not given, or refuses the one that was.",
-    "costs-invalid": "Stated costs name an unknown class, leave out a mistake, or hold what is no cost.",
+    "costs-invalid": "Stated costs name an unknown class, leave out a mistake, or hold what is not a cost.",
     "test-unknown": "No test has this name.",
     "test-ambiguous": "A short name means several tests.",
     "test-refused": "The test is not admissible for values of this kind.",

@@ -107,10 +107,19 @@ def phrases(items: Iterable[object], *, most: int = 8) -> str:
 def counted(n: int, thing: str, things: str | None = None) -> str:
     """A count with its noun.
 
-    >>> counted(1, "row"), counted(1200, "row"), counted(2, "class", "classes")
-    ('1 row', '1,200 rows', '2 classes')
+    >>> counted(1, "row"), counted(1200, "row"), counted(2, "class", "classes"), counted(2, "query")
+    ('1 row', '1,200 rows', '2 classes', '2 queries')
     """
-    return f"{n:,} {thing if n == 1 else things or thing + 's'}"
+    return f"{n:,} {thing if n == 1 else things or plural(thing)}"
+
+
+def plural(thing: str) -> str:
+    """A regular noun for several things.
+
+    >>> plural("query"), plural("day")
+    ('queries', 'days')
+    """
+    return f"{thing[:-1]}ies" if thing.endswith("y") and thing[-2:-1] not in "aeiou" else f"{thing}s"
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

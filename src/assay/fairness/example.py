@@ -2,7 +2,7 @@
 """The bundled example: COMPAS decile scores of 7,214 defendants by race, as counts.
 
 Counts of the table that ProPublica published in 2016. A decile of 5 or more is called positive; the truth is a new
-charge within two years. The file holds counts, so the rows are written out here: counts are no weights.
+charge within two years. The file holds counts, so the rows are written out here: counts are not weights.
 """
 
 from __future__ import annotations

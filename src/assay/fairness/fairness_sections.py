@@ -142,7 +142,7 @@ def _method(part: Content) -> str:
     return (
         f"Intervals hold for all pairs of groups at once at {part['level'] * 100:g} %; p values are corrected over all "
         f"criteria and factors (Holm). Groups of fewer than {part['minimum']} rows are shown, not judged. "
-        "Fairness is no part of the conformity verdict."
+        "Fairness is not part of the conformity verdict."
     )
 
 

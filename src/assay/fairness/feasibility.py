@@ -109,7 +109,7 @@ class Unawareness:
     factor: str
     aware_by: tuple[str, ...]
     note: str = (
-        "The absence of the group from the features is no evidence of fairness: other features may stand for it."
+        "The absence of the group from the features is not evidence of fairness: other features may stand for it."
     )
 
     @property

@@ -125,7 +125,7 @@ CELLS: Final[Mapping[str, Callable[..., GroupValue]]] = {
     "fn_share_of_errors": fn_share_of_errors,
     "fn_over_fp": fn_over_fp,
 }
-"""Statistics of four cells that are no measures of one group alone."""
+"""Statistics of four cells that are not measures of one group alone."""
 
 
 def _scale(estimates: Estimates, name: str) -> Scale:

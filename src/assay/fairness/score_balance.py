@@ -66,7 +66,7 @@ def mean_score(table: Ranked, level: Label, rows: int, *, positive: bool) -> Gro
         reach = student_quantile((1 + wanted) / 2, n - 1) * error
         return mean - reach, mean + reach
 
-    # The denominator of a mean is its number of rows; it is no share, so no counts are given.
+    # The denominator of a mean is its number of rows; it is not a share, so no counts are given.
     return GroupValue(level=level, rows=int(n), value=mean, ends=ends, error=error)
 
 

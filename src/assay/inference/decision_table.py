@@ -36,7 +36,7 @@ ONE, TWO, MORE, SEVERAL, ANY = (1, 1), (2, 2), (3, MANY), (2, MANY), (1, MANY)
 PAIRED: Final = "it takes different items for independent ones, but all models answered the same items (E-TS-22)"
 FOLDS: Final = "the values come from one data set, so they are not independent: about 42 % false alarms at 5 % (7.2)"
 OF_HALVES: Final = (
-    "the values are one of all rows and the others of halves of them, so they are no sample of like values"
+    "the values are one of all rows and the others of halves of them, so they are not a sample of like values"
 )
 SPREAD: Final = "it takes the two samples for independent, but they are paired (E-RAI-15)"
 DEPENDENT: Final = ("wilcoxon", "wilcoxon_pratt", "sign_test", "friedman", "iman_davenport", "repeated_measures_anova",
@@ -149,7 +149,7 @@ TABLE: Final[tuple[Row, ...]] = (
             "mcnemar_exact": ("it guarantees its level, but finds up to half as many differences; on request", False),
             "mcnemar_continuity": ("it finds fewer differences than the mid-p form and guarantees nothing", False),
             "mcnemar_plain": ("with few rows in dispute it rejects a little too often", False),
-            "paired_t": ("right and wrong are no measured values", False),
+            "paired_t": ("right and wrong are not measured values", False),
         },
     ),
     Row(
@@ -249,7 +249,7 @@ TABLE: Final[tuple[Row, ...]] = (
         ways=(
             Way("five_by_two_f", MANY_ROWS, "ten differences of a 5x2 cross-validation of {facts.rows:,} rows: the combined F test, which holds its level from 1,000 rows on"),
             Way("corrected_resampled_t", ROWS_KNOWN, "{facts.rows:,} rows were halved five times; " + FEW_ROWS),
-            Way("corrected_resampled_t", ALWAYS, "nobody said how many rows were halved five times; " + FEW_ROWS),
+            Way("corrected_resampled_t", ALWAYS, "the number of rows that were halved five times is not stated; " + FEW_ROWS),
         ),
         beside=("five_by_two_f", "five_by_two_t", "corrected_resampled_t"),
         refuses=dict.fromkeys(("paired_t", *DEPENDENT), (FOLDS, True)),
@@ -259,7 +259,7 @@ TABLE: Final[tuple[Row, ...]] = (
         ways=(
             Way("five_by_two_f", MANY_ROWS, "ten differences of a 5x2 cross-validation of {facts.rows:,} rows for every pair: the combined F test, which holds its level from 1,000 rows on"),
             Way("corrected_resampled_t", ROWS_KNOWN, "{facts.rows:,} rows were halved five times; " + FEW_ROWS),
-            Way("corrected_resampled_t", ALWAYS, "nobody said how many rows were halved five times; " + FEW_ROWS),
+            Way("corrected_resampled_t", ALWAYS, "the number of rows that were halved five times is not stated; " + FEW_ROWS),
         ),
         refuses=dict.fromkeys(("paired_t", *DEPENDENT), (FOLDS, True)),
     ),
@@ -341,4 +341,4 @@ TABLE: Final[tuple[Row, ...]] = (
     ),
     *MARGINS,
 )  # fmt: skip
-"""Rows 23 and 24 of the specification are no choice of a test between models: annotators, multiplicity."""
+"""Rows 23 and 24 of the specification are not a choice of a test between models: annotators, multiplicity."""

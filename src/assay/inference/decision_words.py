@@ -84,7 +84,7 @@ class Facts:
     models: int = 2
     two_by_two: bool = True
     rows: int = 0
-    """Rows of the data set that values were resampled from; 0 where nobody said."""
+    """Rows of the data set that values were resampled from; 0 where it is not stated."""
     near_perfect: bool = False
     """Whether an area is so near 1 or 0 that DeLong's variance cannot be trusted, or is 0."""
     fewest: int = RANKS_SWAPPED_BELOW

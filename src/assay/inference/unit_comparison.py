@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
-from assay.core.text import counted
+from assay.core.text import counted, plural
 from assay.core.traits import Better
 from assay.core.values import Undefined
 from assay.inference.estimates import Interval
@@ -72,7 +72,7 @@ def compare_measure(
     both = values(np.vstack([first, second]))
     about = {
         "about": measure.title, "models": models, "n": paired.units, "level": level,
-        "title": f"permutation test of {unit}s", "test": PERMUTATION, "statistic_name": "difference",
+        "title": f"permutation test of {plural(unit)}", "test": PERMUTATION, "statistic_name": "difference",
     }  # fmt: skip
     name = f"{models[0]} minus {models[1]}"
     if not np.isfinite(both).all():
@@ -91,13 +91,13 @@ def compare_measure(
         values, (a, b), (first, second), difference=difference, error=error, swaps=swaps, seed=seed, unit=unit
     )
     if paired.units > MOST_UNITS:
-        about |= {"test": LARGE_SAMPLE, "title": f"z test by {unit}s"}
+        about |= {"test": LARGE_SAMPLE, "title": f"z test by {plural(unit)}"}
     least = least_student(error, paired.units - 1, level) if error > 0 and paired.units > 1 else None
     better = "" if measure.better is Better.HIGHER else f"{measure.title}: {measure.better}"
     return Finding(
         chance=chance, effect=effect, statistic=difference, least=least,
         notes=tuple(filter(None, (*notes, better))),
-        chosen=f"any function of sums over {unit}s can be compared by swapping the models {unit} by {unit}",
+        chosen=f"any function of sums over {plural(unit)} can be compared by swapping the models {unit} by {unit}",
         **about,  # type: ignore[arg-type]
     )  # fmt: skip
 
@@ -115,12 +115,12 @@ def difference_interval(
         return f"only {counted(units, unit)}; an interval needs {FEWEST} or more", 0.0
     without = values(_total(a) - a) - values(_total(b) - b)
     if not np.isfinite(without).all():
-        return f"a value is undefined or infinite without one of the {unit}s", 0.0
+        return f"a value is undefined or infinite without one of the {plural(unit)}", 0.0
     error = jackknife_error(difference, without)
     if not error:
         return f"no {unit} differs from the others, so the spread is unknown", 0.0
     reach = student_quantile((1 + level) / 2, units - 1) * error
-    method = f"jackknife of {units:,} {unit}s, Student's t"
+    method = f"jackknife of {units:,} {plural(unit)}, Student's t"
     return Interval(low=difference - reach, high=difference + reach, level=level, method=method), error
 
 
@@ -150,7 +150,7 @@ def _chance(
         moved = chosen.astype(np.float64) @ gaps
         drawn = values(totals[0] - moved) - values(totals[1] + moved)
         far += int((np.abs(drawn) >= abs(difference) * (1 - SAME)).sum())
-    note = f"{swaps:,} random swaps of {unit}s, seed {seed}; p = (1 + as far) / (1 + drawn)"
+    note = f"{swaps:,} random swaps of {plural(unit)}, seed {seed}; p = (1 + as far) / (1 + drawn)"
     return Tail.of((1 + far) / (1 + swaps)), (note,)
 
 

@@ -14,7 +14,7 @@ from assay.core.errors import PlanError
 from assay.core.registry import Registry
 from assay.core.shown import Shown, TableRows
 from assay.core.task import TASKS, find_task, task_names
-from assay.core.text import counted, nearest
+from assay.core.text import counted, nearest, plural
 from assay.core.traits import Task
 from assay.measures.declare import REGISTRY, Measure, parse
 from assay.tally.labels.one_vs_rest import Binary
@@ -103,7 +103,7 @@ def task_of(measure: Measure) -> str:
 def grain(entry: Measure) -> str:
     """Whether a measure speaks of one class or of all."""
     if not entry.from_labels and not entry.from_scores and entry.family != "cost":
-        return f"all units of {entry.takes.__name__.lower()}"
+        return f"all {plural(find_task(task_of(entry)).unit)}"
     return "one class against the rest" if entry.takes in (Binary, Ranked) else "all classes together"
 
 

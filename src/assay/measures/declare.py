@@ -249,7 +249,7 @@ def _restore_measure(takes: type[Tally], name: str, given: Mapping[str, object])
 
 
 def _end_of(value: float, range: tuple[float, float]) -> float | None:
-    """The end of the range that rounding took a value past; one farther out is no rounding, and is left to be seen."""
+    """The end of the range that rounding took a value past; one farther out is not a rounding, and stays visible."""
     low, high = range
     end = low if value < low else high
     return end if 0 < abs(value - end) <= ROUNDING and not low <= value <= high else None

@@ -19,7 +19,7 @@ TRUTH, SUM, PRODUCT, ATOM = 0, 1, 2, 3
 
 @cache
 def mathml(formula: str) -> str:
-    """A formula as an element `math`; nothing where the text is no formula of ours.
+    """A formula as an element `math`; nothing where the text is not a formula of ours.
 
     >>> mathml("TP / n")
     '<math><mfrac><mi>TP</mi><mi>n</mi></mfrac></math>'

@@ -13,7 +13,7 @@ from assay.core.blocks import Block, Card, Chart, Figure, Fold, Grid, Reach, Sec
 from assay.core.blocks.estimate_rows import Entry, prose
 from assay.core.blocks.lead import Lead, Remark, Verdict
 from assay.core.task import Task, find_task
-from assay.core.text import counted, percent, visible
+from assay.core.text import counted, percent, plural, visible
 from assay.core.values import SMALL
 from assay.report import sentences
 from assay.report.blocks import background
@@ -168,7 +168,7 @@ class Document:
             yield "data", visible(data["from"])
         yield "rows", f"{int(record['samples']):,}"
         if (units := record.get("units")) is not None and units != record["samples"]:
-            yield _plural(self.unit), f"{int(units):,}"
+            yield plural(self.unit), f"{int(units):,}"
         yield from self.lead.facts
         for role, column in data.get("columns", {}).items():
             yield f"{visible(role)} column", visible(column)
@@ -282,13 +282,14 @@ class Document:
     @property
     def unit(self) -> str:
         """What is exchangeable: what a column names, else what the task says."""
-        return "unit" if self.record["plan"].get("data", {}).get("unit") else self.task.unit
+        named = bool(self.record["plan"].get("data", {}).get("unit")) or self.task.unit == "row"
+        return "unit" if named and self.record.get("units") != self.record["samples"] else self.task.unit
 
     def _counted_units(self) -> str:
         units, rows = self.record.get("units"), int(self.record["samples"])
         if units is None or units == rows:
-            return counted(rows, self.task.unit, _plural(self.task.unit))
-        return f"{counted(rows, 'row')} of {counted(int(units), self.unit, _plural(self.unit))}"
+            return counted(rows, self.task.unit)
+        return f"{counted(rows, 'row')} of {counted(int(units), self.unit)}"
 
     def remarks(self) -> Iterator[Remark]:
         """What to know before trusting a number."""
@@ -330,7 +331,3 @@ def _first_chart(blocks: Iterable[Block]) -> Chart | None:
         if isinstance(block, Card) and (chart := _first_chart(block.blocks)) is not None:
             return chart
     return None
-
-
-def _plural(unit: str) -> str:
-    return f"{unit[:-1]}ies" if unit.endswith("y") and unit[-2:-1] not in "aeiou" else f"{unit}s"

@@ -198,7 +198,7 @@ def _check_selection(options: tuple[str, str, str], own: Reading, *, is_one: boo
         other = _OPTIONS[1 - _OPTIONS.index(options)]
         raise PlanError(
             "role-clash",
-            f"{given} is given, but {side} is no database",
+            f"{given} is given, but {side} is not a database",
             where=side,
             known=f"{table} and {query} speak of {side}, {other[1]} and {other[2]} of {other[0]}",
             fix=f"leave it out, or give {other[1 if given == table else 2]} if {other[0]} is meant",

@@ -95,8 +95,10 @@ def _text(value: str, where: str) -> str:
 AS_SCORES = "give scores as scores: score=... (--score COLUMN --scores probability)"
 AS_NUMBERS = "measured numbers are assessed by assay.regression(truth=..., predicted=...) (--task regression)"
 SHOWN_LABELS = 4
+MEASURED = 0.9
+"""Share of predicted whole numbers that are never true from which on they are measured, not classes."""
 MANY = 12
-"""Labels nobody declared, from which on they are no slips of the pen."""
+"""Labels nobody declared, from which on they are not slips of the pen."""
 
 
 def _looks_like(extra: Sequence[Label], known: Sequence[Label]) -> tuple[str, str] | None:
@@ -215,6 +217,8 @@ def classes(
         known = _known(truth, predicted, positive)
         extra = predicted - set(known)
         numbered = len(truth) > 2 and all(_is_whole(x) for x in {*truth, *extra})  # noqa: PLR2004
+        if numbered:
+            _refuse_measured(extra, truth, predicted, where)
         policy: Literal["error", "own"] = "own" if numbered else unknown
         more = _outside(extra, known, truth, unknown=policy, where=where, locate=locate, notes=notes)
         labels = in_order({*known, *more})
@@ -224,7 +228,9 @@ def classes(
 
 
 def _of_own_kind(positive: Label | None, labels: set[Label]) -> Label | None:
-    """The positive class as the data write it, where one of them says True and the other 1; else as it is."""
+    """The positive class as the data write it: 1 for True, "1" for 1 in a file of text; else as it is."""
+    if labels and positive is not None and all(isinstance(label, str) for label in labels) and str(positive) in labels:
+        return str(positive)
     if type(positive).__name__ == "bool":
         whole = bool(labels) and labels <= {0, 1} and not any(isinstance(label, bool) for label in labels)
         return int(cast("int", positive)) if whole else positive
@@ -242,6 +248,19 @@ def _declared(declared: Sequence[Label]) -> tuple[Label, ...]:
             fix="name every class once: labels=[...]",
         )
     return known
+
+
+def _refuse_measured(extra: set[Label], truth: set[Label], predicted: set[Label], where: str) -> None:
+    """Refuse whole numbers that are measured values: hardly a predicted one ever occurs as the truth."""
+    if min(len(extra), len(truth)) >= MANY and len(extra) > MEASURED * len(predicted):
+        raise UnknownLabel(
+            "label-not-declared",
+            f"{len(extra):,} of {len(predicted):,} predicted labels are never true: numbers, as in a regression",
+            where=where,
+            found=listed(in_order(extra)),
+            known=listed(in_order(truth)),
+            fix=f"{AS_NUMBERS}; if they are classes, declare every class: labels=[...] (--label)",
+        )
 
 
 def _is_whole(label: Label) -> bool:
@@ -329,7 +348,7 @@ def _with_positive(
     code = "mask-values" if set(labels) == {0, 255} else "positive-class-undeclared"
     raise PlanError(
         code,
-        "there are two classes, and nobody said which one is positive",
+        "there are two classes, and the positive one is not stated",
         where=where,
         known=listed(labels),
         fix=f"state it: positive={quoted(labels[0])} or positive={quoted(labels[1])}"

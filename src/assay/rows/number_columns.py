@@ -26,7 +26,7 @@ DIGITS: Final = 17
 def exact_floats(
     array: NDArray[Any], *, unfit: Callable[[str], AssayError], inexact: Callable[[str], AssayError]
 ) -> NDArray[np.float64]:
-    """Numbers as float64, missing ones as NaN; `unfit` and `inexact` make the errors of what is no number, or changes.
+    """Numbers as float64, missing ones as NaN; `unfit` and `inexact` make the errors of all other values.
 
     >>> exact_floats(np.array([1, None], dtype=object), unfit=RowsError, inexact=RowsError)
     array([ 1., nan])

@@ -96,7 +96,7 @@ def _matrix(score: object) -> ScoreColumns:
             fix="give one score for each class in every row",
         )
     matrix = np.asarray(detached(score))
-    if matrix.shape[1] < 2:  # noqa: PLR2004  one column is no matrix
+    if matrix.shape[1] < 2:  # noqa: PLR2004  one column is not a matrix
         raise RowsError(
             "score-columns",
             f"the score matrix has shape {matrix.shape}",
@@ -131,7 +131,7 @@ def labels_by_score(given: ScoreColumns, seen: set[Label], declared: Sequence[La
         return tuple(range(k))
     raise PlanError(
         "score-columns",
-        "nobody said which score column belongs to which class",
+        "the class of each score column is not stated",
         where="score",
         found=listed(names, most=12) if names else f"{k} columns",
         known=listed(sorted(seen, key=str)),
@@ -151,7 +151,7 @@ def _fitting(labels: tuple[Label, ...], seen: set[Label], declared: Sequence[Lab
     pair = (odd, close) if strange else (close, odd)
     raise PlanError(
         "score-columns",
-        f"a score is given for {quoted(odd)}, which is no class"
+        f"a score is given for {quoted(odd)}, which is not a class"
         if strange
         else f"no score column is given for the class {quoted(odd)}",
         where="score",
@@ -288,7 +288,7 @@ def demand_sound(
             found=f"{first('unnormal')}; {faults.farthest:.7g} from 1 at most",
             known=f"1, give or take {NORMAL:g}",
             fix="correct the scores; or divide them by their sum, renormalise=True (--renormalise); or state that they"
-            ' are no probabilities: scores="any" (--scores any)',
+            ' are not probabilities: scores="any" (--scores any)',
         )
 
 
@@ -316,7 +316,7 @@ def demand_mended(missing_score: object, *, renormalise: bool, kind: Kind, colum
     if missing_score == "worst" and kind == "probability":
         raise PlanError(
             "role-clash",
-            "a missing score can be ranked below all others, but it is no probability",
+            "a missing score can be ranked below all others, but it is not a probability",
             where="missing_score",
             fix='ask for ranks only, scores="any" (--scores any), or leave the rows out: missing_score="drop"',
         )

@@ -196,14 +196,14 @@ def refuse_limits(data: object, engine: str | None, limits: Limits | None) -> No
     if limits is not None:
         raise PlanError(
             "role-clash",
-            "limits are stated, but the data are no path that the embedded engine reads",
+            "limits are stated, but the data are not a path that the embedded engine reads",
             where="limits",
             fix="leave the limits out: frames keep those of their own engine, arrays are in memory already",
         )
     if engine is not None:
         raise PlanError(
             "role-clash",
-            "an engine is named, but the data are no path that it could read",
+            "an engine is named, but the data are not a path that it could read",
             where="engine",
             fix="leave the engine out: frames are counted by their own engine, arrays by numpy",
         )

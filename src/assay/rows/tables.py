@@ -265,7 +265,8 @@ def _query_batches(
 
     roles = list(selected)
     parts = ", ".join(f"{expression} AS {quote_identifier(role)}" for role, expression in selected.items())
-    order = f" ORDER BY {quote_identifier(unit)}" if unit is not None else ""
+    # Rows of one unit stay in the order of the file, which decides between equal scores.
+    order = f" ORDER BY {quote_identifier(unit)}, row_number() OVER ()" if unit is not None else ""
     query = f"SELECT {parts} FROM {quote_identifier(opened.view)}{order}"  # noqa: S608  identifiers are quoted
     read = 0
     if all(column.kind == "number" or _is_plain(opened, column) for column in columns.values()):

@@ -102,7 +102,7 @@ def placed(score: Floats, edges: Floats) -> NDArray[np.int64]:
     if len(score) and (score[0] < edges[0] or score[-1] > edges[-1]):
         raise OutOfRange(
             "score-out-of-range",
-            f"a score of {score[0] if score[0] < edges[0] else score[-1]:g} is no probability",
+            f"a score of {score[0] if score[0] < edges[0] else score[-1]:g} is not a probability",
             known=f"{edges[0]:g} to {edges[-1]:g}",
             fix="give probabilities, or ask for measures of ranks only",
         )
@@ -122,7 +122,7 @@ def gaps(t: Ranked, bins: int, binning: Binning) -> tuple[Floats, Floats]:
         raise PlanError("measure-needs", f"bins = {bins!r}", known="1, 2, ...", fix="give a whole number of bins")
     if binning not in BINNINGS:
         raise PlanError(
-            "option-unknown", f"binning = {binning!r} is no way to cut", known=", ".join(BINNINGS), fix="choose one"
+            "option-unknown", f"unknown binning {binning!r}", known=", ".join(BINNINGS), fix="choose one"
         )
     edges = equal_width(bins) if binning == "width" else equal_mass(_one(t), bins)
     place = placed(t.score, edges)

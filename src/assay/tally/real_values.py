@@ -99,7 +99,7 @@ class Exact:
 
 
 def finite(values: object, name: str) -> Floats | list[Fraction]:
-    """Values as doubles, or exactly where they are Decimals or Fractions; what is no finite number is refused."""
+    """Values as doubles, or exactly where they are Decimals or Fractions; what is not a finite number is refused."""
     if isinstance(values, np.ndarray) and values.dtype == np.float64 and bool(np.isfinite(values).all()):
         return values
     listed = values.tolist() if hasattr(values, "tolist") else list(cast("Sequence[object]", values))

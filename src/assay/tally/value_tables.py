@@ -95,7 +95,7 @@ def _collected(table: Table) -> dict[str, NDArray[np.object_]]:
 
 
 def _demand_numbers(column: Sequence[object] | Floats, name: str, where: str) -> None:
-    """Empty cells are told by their rows; what else is no finite number is told where values enter a tally."""
+    """Empty cells are told by their rows; what else is not a finite number is told where values enter a tally."""
     lost = [i for i, x in enumerate(column) if x is None or x != x]  # noqa: PLR0124  NaN differs from itself
     if not lost:
         return

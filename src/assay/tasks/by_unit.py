@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.task import Counted, ReportParts, Request
+from assay.core.text import plural
 from assay.core.values import Undefined
 from assay.inference.estimates import Estimate, Estimates, Interval, build_estimate, note_width
 from assay.inference.unit_comparison import compare_measure, model_pairs
@@ -207,4 +208,4 @@ class UnitTask(ReportParts, ABC):
 
     def small_cells(self, tally: OwnTally, smallest: int) -> list[str]:
         """Every unit is a cell of one."""
-        return [f"{tally.units} {self.unit}s"] if smallest > 1 else []
+        return [f"{tally.units} {plural(self.unit)}"] if smallest > 1 else []

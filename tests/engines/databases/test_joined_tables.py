@@ -149,7 +149,7 @@ def test_queries_on_two_databases_mean_the_tables_of_their_own(put):
 def test_what_is_asked_of_the_wrong_side_is_refused(given, tmp_path):
     both = given(("file", "sqlite"))
     for options, said in (
-        ({"table": "labels"}, "table is given, but data is no database"),
+        ({"table": "labels"}, "table is given, but data is not a database"),
         ({"truth_table": "labels", "truth_query": "SELECT 1"}, "both truth_table and truth_query"),
         ({"truth_query": "DELETE FROM labels"}, "not a SELECT"),
         ({"truth_table": "lables"}, 'no table "lables"'),

@@ -220,7 +220,7 @@ def test_a_failing_fold_names_model_fold_and_cause(jobs):
     ("model", "says"),
     [
         (LinearRegression(), "cannot be a label"),
-        (Answers(answer=9), "9, which is no class"),
+        (Answers(answer=9), "9, which is not a class"),
         (Answers(answer=lambda _: [0]), "1 prediction for 15 rows"),
         (Answers(answer=lambda x: [None] * len(x)), "without a label"),
         (Odd(probability=1.5), "outside 0 to 1"),

@@ -72,7 +72,7 @@ def test_an_average_names_its_base_and_takes_its_direction_and_range(m):
 
 @pytest.mark.parametrize("m", AVERAGES, ids=lambda m: m.name)
 def test_an_average_is_never_a_share(m):
-    # Rows enter the pooled table once a class, and a mean of shares is no share: neither has a binomial interval.
+    # Rows enter the pooled table once a class, and a mean of shares is not a share: neither has a binomial interval.
     ready = next(case for case in MULTICLASS_CASES if case.measure is m).ready(3)
     assert not isinstance(ready(Multiclass.of([[8, 1, 1], [2, 5, 3], [1, 1, 9]])), Share)
 

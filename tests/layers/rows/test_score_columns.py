@@ -78,7 +78,7 @@ def test_a_class_without_a_column_is_named_with_the_nearest_one():
     error = refused("score-columns", labels_by_score, score_columns({"cat": "x", "dgo": "y"}), {"cat", "dog"}, None)
     assert '"dgo" is given: did you mean "dog"?' in error.fix
     error = refused("score-columns", labels_by_score, score_columns({"cat": "x", "dgo": "y"}), {"cat"}, ["cat", "dog"])
-    assert "which is no class" in error.what
+    assert "which is not a class" in error.what
 
 
 def test_scores_become_float64_without_change():

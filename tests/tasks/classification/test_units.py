@@ -37,6 +37,18 @@ def test_values_stay_and_intervals_widen_where_rows_of_a_unit_are_alike():
     assert any("40 units" in note for note in by_unit.notes)
 
 
+def test_every_unit_has_its_values_by_number():
+    rows, unit = patients(units=12)
+    a = assay.assess(**rows, unit=unit)
+    assert len(a.by_unit) == 12
+    assert sum(values["rows"] for values in a.by_unit.values()) == 120
+    right = sum(values["rows"] * values["accuracy"] for values in a.by_unit.values())
+    assert right == pytest.approx(120 * a["accuracy"].value)
+    assert repr(a.by_unit).startswith("<12 units>\n  1: rows 10, accuracy 0.")
+    assert str(a).startswith("Assessment of 120 rows of 12 units\n")
+    assert repr(assay.assess(**rows).by_unit) == "<0 units>"
+
+
 def test_every_table_gives_the_same_record_of_units_in_any_order(tmp_path):
     rows, unit = patients()
     frame = pl.DataFrame({**rows, "unit": [f"p{u}" for u in unit]})

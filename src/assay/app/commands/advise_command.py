@@ -27,7 +27,7 @@ SECTIONS: Final = {"measures": "Which measure", "tests": "Which test", "rows": "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """What is known before an assessment; 0 and None where nobody said."""
+    """What is known before an assessment; 0 and None where it is not stated."""
 
     task: str = CLASSIFICATION
     classes: int = 0

@@ -91,11 +91,13 @@ def _check_columns(given: dict[str, Any], predicted: list[str], score: list[str]
             "role-clash", "rows are matched by one column", where="--id", found=listed(ids), fix="give --id COLUMN once"
         )
     if given.get("truth") is None:
-        raise PlanError("role-missing", "nobody said which column holds the truth", fix="--truth COLUMN")
+        raise PlanError(
+            "role-missing", "missing option: --truth (the column that holds the truth)", fix="--truth COLUMN"
+        )
     if not predicted and not score:
         raise PlanError(
             "role-missing",
-            "nobody said which column holds the predictions or the scores",
+            "missing option: --predicted or --score (the columns of the models)",
             fix="--predicted COLUMN or --score COLUMN; for one file with a column a model --predicted NAME=COLUMN",
         )
 
@@ -124,7 +126,9 @@ def _of_values(data: object, *, apart: bool, **given: Any) -> Comparison:  # noq
     given["id"] = (ids[0] if len(ids) == 1 else ids) if ids else None
     given.pop("exact_scores", None)
     if not values:
-        raise PlanError("role-missing", "nobody said which column holds the values", fix="--value COLUMN")
+        raise PlanError(
+            "role-missing", "missing option: --value (the column that holds the values)", fix="--value COLUMN"
+        )
     if long and isinstance(data, dict):
         raise PlanError(
             "role-clash", "--model names the models of one file, and several are given", fix="leave --model out"

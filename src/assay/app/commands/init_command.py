@@ -221,7 +221,7 @@ def _column(role: str, name: str | None, columns: list[str]) -> str:
     if name is None:
         raise PlanError(
             "role-missing",
-            f"nobody said which column holds the {role} labels",
+            f"missing option: the column of the {role} labels",
             known=listed(columns, most=20),
             fix=f"--{role} COLUMN",
         )

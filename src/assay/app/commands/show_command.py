@@ -39,7 +39,7 @@ PARTS: Final = {
                            "controls: CHK-ANNOTATOR"),
     "calibration_curve": ("share of positives among rows of like scores", 'a.record["curves"]', "curves, reliability"),
 }  # fmt: skip
-"""What the sources name and what is no single number: what it is, where Python has it, where a Record has it."""
+"""What the sources name and what is not a single number: what it is, where Python has it, where a Record has it."""
 MEANT: Final = {
     "csmf": "class_shares",
     "kl_truth_pred_binary": "kl_truth_pred",

@@ -48,7 +48,7 @@ def read_joined(data: Mapping[str, object], given: Given) -> Paired:
     if keyed and given.id is None:
         raise PlanError(
             "comparison-needs",
-            "the models come in tables of their own, and nobody said which column tells their rows apart",
+            "the models come in tables of their own, and the id column that matches their rows is not stated",
             fix="state id=COLUMN (--id), or pairing='position' (--by-position) if the rows stand in the same order",
         )
     if not keyed and given.reading.truth_data is not None:

@@ -115,7 +115,7 @@ def _unit(per: str) -> str:
     close = nearest(unit, UNITS)
     raise PlanError(
         "option-unknown",
-        f"per={per!r} is no unit of values",
+        f"per={per!r} is not a unit of values",
         known=", ".join(UNITS),
         fix=f'did you mean "{close}"?' if close else "say what a value belongs to",
     )
@@ -189,7 +189,7 @@ def _split_models(given: Valued) -> dict[str, ValueTable]:
     if _keys(table, given) is None and not given.independent:
         raise PlanError(
             "comparison-needs",
-            f"the values stand one below the other, and nobody said which column names the {given.per}",
+            f"the values stand one below the other, and the column that names the {given.per} is not stated",
             where=table.where,
             fix="state id=COLUMN (--id); independent=True (--independent) if the models were run on different items",
         )
@@ -206,7 +206,7 @@ def _own_tables(given: Valued, data: Mapping[str, object]) -> dict[str, ValueTab
     if given.id is None and not given.independent and given.pairing != "position":
         raise PlanError(
             "comparison-needs",
-            f"the models come in tables of their own, and nobody said which column names the {given.per}",
+            f"the models come in tables of their own, and the column that names the {given.per} is not stated",
             fix=f"state id=COLUMN (--id), or pairing='position' (--by-position) if every {given.per} has the same row",
         )
     return tables
@@ -348,14 +348,14 @@ def _by_folds(folds: int, values: int) -> Fraction:
     """The size of a test part over its training part; every round of folds must be whole."""
     if not isinstance(folds, int) or isinstance(folds, bool) or folds < PAIR:
         raise PlanError(
-            "value-out-of-domain", f"folds={folds!r} is no number of folds", known="2, 3, ...", fix="give k"
+            "value-out-of-domain", f"folds={folds!r} is not a number of folds", known="2, 3, ...", fix="give k"
         )
     if values % folds:
         raise PlanError(
             "comparison-needs",
             f"{counted(folds, 'fold')} are stated, and there are {values:,} values a model: a round is not complete",
             known=f"{folds:,}, {2 * folds:,}, {3 * folds:,}, ... values a model",
-            fix="give the value of every fold of every round; for resamples that are no folds state"
+            fix="give the value of every fold of every round; for resamples that are not folds state"
             " test_over_train=... (--test-over-train)",
         )
     return Fraction(1, folds - 1)

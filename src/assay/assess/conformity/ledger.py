@@ -112,7 +112,7 @@ class Access:
         return [one for one in self.entries if one.get("purpose") == "test" and one.get("data") == data]
 
     def elsewise(self, data: str) -> list[Mapping[str, Any]]:
-        """Earlier looks at a test set by a plan that asked for other numbers; the same run again is no new look."""
+        """Earlier looks at a test set by a plan that asked for other numbers; the same run again is not a new look."""
         shape, earlier = shape_of(self.loaded), replace(self, mine=())
         return [one for one in earlier.looks(data) if one.get("shape", shape) != shape]
 
@@ -187,7 +187,7 @@ def read_ledger(path: Path, *, named: bool = True) -> Ledger:
 
 
 def _unreadable(shown: str, number: int, line: bytes, *, cut: bool, found: str) -> RecordError:
-    """A line that is no JSON; the last one may be half of what a killed program wrote."""
+    """A line that is not JSON; the last one may be half of what a killed program wrote."""
     what = "the last line of the ledger is cut off" if cut else "a line of the ledger is not JSON"
     fix = f"restore the file, or delete line {number}: what it was to say was not entered"
     begins = visible(line[:60].decode("utf-8", "replace"))

@@ -235,7 +235,7 @@ def operating_points(q: Inquiry) -> Outcome:
 @control(
     "CHK-THRESH",
     clause="5.3.10",
-    passes_when="the threshold was chosen by rule on data that are no test data; what is best on test only is suspect",
+    passes_when="the threshold was chosen by rule on data that are not test data; what is best on test only is suspect",
     scope="assessment",
     lacks="a threshold",
     of_classes=True,
@@ -289,7 +289,7 @@ def _differing() -> tuple[str, ...]:
 
 
 DISTINCT: Final = 20
-"""Different scores from which on it is no coincidence to hit the best threshold."""
+"""Different scores from which on it is not coincidence to hit the best threshold."""
 CLOSE: Final = 1e-12
 
 

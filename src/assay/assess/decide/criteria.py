@@ -348,7 +348,7 @@ def _sound(text: str, candidate: Criterion) -> Criterion:
 
 def _why_no_side(rest: str) -> str:
     if rest.startswith("="):
-        return "= is no limit: write >= or <="
+        return "= is not a limit: write >= or <="
     if rest.startswith("non-inferior"):
         return "non-inferior needs its margin: non-inferior margin 0.02"
     return "after the measure comes >=, <=, >, < or non-inferior"

@@ -158,7 +158,7 @@ def _is_fact(one: Criterion) -> bool:
 
 
 def _settled(decision: Decision) -> bool:
-    """What Holm's procedure takes out of the family: a pass by benefit of the doubt is no rejection."""
+    """What Holm's procedure takes out of the family: a pass by benefit of the doubt is not a rejection."""
     if decision.criterion.rule is Rule.REJECTION:
         return decision.verdict is Verdict.FAIL
     return decision.verdict is not Verdict.INCONCLUSIVE

@@ -21,7 +21,7 @@ from assay.core.text import counted, nearest, quoted, visible
 from assay.tally.base import digest
 
 SHOWN = 100
-"""Errors printed; a file with more is no plan at all."""
+"""Errors printed; a file with more is not a plan at all."""
 _PLACEHOLDERS = ("", "todo", "tbd", "fixme", "xxx", "...", "…", "?", "n.n.", "placeholder", "example")
 
 

@@ -157,7 +157,7 @@ class PlanText:
 
 
 def read_text(path: str | os.PathLike[str]) -> PlanText:
-    """Read a plan file; what is no document at all is refused here."""
+    """Read a plan file; what is not a document at all is refused here."""
     shown = os.fspath(path)
     form = FORMATS.get(FilePath(path).suffix.lower())
     if form is None:

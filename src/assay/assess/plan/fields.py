@@ -220,7 +220,7 @@ class Reading(Section):
     engine: Text | None = says("Engine that counts, if not the embedded one.", "spark://host:7077")
     missing: Literal["error", "drop"] = says("Rows without a label.", "error", default="error")
     unmatched: Literal["error", "count"] = says("Rows without a partner.", "error", default="error")
-    unknown: Literal["error", "own"] = says("Predicted labels that are no class.", "error", default="error")
+    unknown: Literal["error", "own"] = says("Predicted labels that are not a class.", "error", default="error")
 
 
 class Run(Section):

@@ -133,7 +133,7 @@ def _thread_pools() -> dict[str, int] | None:
 
 
 def differ(name: str, first_value: Any, other: Any) -> bool:  # noqa: ANN401  fields of any kind
-    """Whether a field changed; a library that was loaded in between is no change, but another number of threads is.
+    """Whether a field changed; a library that was loaded in between is not a change, but another number of threads is.
 
     >>> differ("thread_pools", {"openblas": 2}, {"openblas": 2, "openmp": 2}), differ("python", "3.11", "3.12")
     (False, True)

@@ -20,7 +20,7 @@ from assay.rows.temporary_files import write_whole
 from assay.tally.base import digest
 
 VERSION = "1"
-LARGEST = 256 * 2**20
+LARGEST = 2**30
 EVIDENCE = ("kind", "rows", "controls", "conformity", "ledger", "notes")
 """Parts of a Record that do not follow from its tallies and its plan."""
 KINDS = {
@@ -89,7 +89,7 @@ class Record(Mapping[str, Any]):
         try:
             if Path(path).stat().st_size > LARGEST:
                 raise RecordError(
-                    "record-unreadable", "the file is larger than any Record", where=shown, fix="give a record.json"
+                    "record-unreadable", "the file is larger than 1 GiB", where=shown, fix="give a record.json"
                 )
             text = Path(path).read_bytes().decode("utf-8")
         except OSError as error:

@@ -179,7 +179,7 @@ def _demand_verified(record: Record, where: str) -> None:
 def _demand_subject(statement: Mapping[str, Any], content: bytes, place: Path) -> None:
     """The statement speaks of these very bytes."""
     if statement.get("_type") != STATEMENT or statement.get("predicateType") != PREDICATE:
-        raise _wrong(place, "what was signed is no statement about a Record")
+        raise _wrong(place, "what was signed is not a statement about a Record")
     subjects = statement.get("subject")
     found = [one.get("digest", {}).get("sha256") for one in subjects] if isinstance(subjects, list) else []
     if hashlib.sha256(content).hexdigest() not in found:
@@ -191,14 +191,14 @@ def _envelope(place: Path) -> dict[str, Any]:
     sound = isinstance(envelope, dict) and isinstance(envelope.get("payload"), str)
     signatures = envelope.get("signatures") if sound else None
     if not isinstance(signatures, list) or not all(isinstance(one, dict) for one in signatures):
-        raise _wrong(place, "the file is no DSSE envelope")
+        raise _wrong(place, "the file is not a DSSE envelope")
     return dict(envelope)
 
 
 def _statement(payload: bytes, place: Path) -> dict[str, Any]:
     statement = strict_json(payload.decode("utf-8", "replace"), visible(place))
     if not isinstance(statement, dict):
-        raise _wrong(place, "what was signed is no statement")
+        raise _wrong(place, "what was signed is not a statement")
     return statement
 
 
@@ -245,7 +245,11 @@ def _private(path: str | os.PathLike[str], passphrase: str | None) -> Ed25519Pri
             raise _unfit(path, "the key has a passphrase", fix) from error
         raise _unfit(path, "the key has no passphrase", "leave it out") from error
     except ValueError as error:
-        what = "the passphrase is wrong, or the file is no key" if passphrase else "the file is no private key in PEM"
+        what = (
+            "the passphrase is wrong, or the file is not a key"
+            if passphrase
+            else "the file is not a private key in PEM"
+        )
         raise _unfit(path, what, "assay key new -o KEY makes one") from error
     if not isinstance(private_key, ed25519.Ed25519PrivateKey):
         raise _unfit(path, "the key is not of the kind Ed25519", "assay key new -o KEY")
@@ -260,7 +264,7 @@ def _public(path: str | os.PathLike[str]) -> Ed25519PublicKey:
     try:
         public_key = load_pem_public_key(text)
     except ValueError as error:
-        what = "this is the private key" if b"PRIVATE KEY" in text else "the file is no public key in PEM"
+        what = "this is the private key" if b"PRIVATE KEY" in text else "the file is not a public key in PEM"
         raise _unfit(path, what, "give the public one, KEY.pub") from error
     if not isinstance(public_key, ed25519.Ed25519PublicKey):
         raise _unfit(path, "the key is not of the kind Ed25519", "assay key new -o KEY")

@@ -28,7 +28,7 @@ HALF: Final = 0.5
 
 
 def demand_range(part: ScorePart, where: str) -> None:
-    """Refuse scores of which a difference is no number any more."""
+    """Refuse scores of which a difference is not a number any more."""
     for column in part.whole.columns:
         low, high = (float(column.value.min()), float(column.value.max())) if len(column.value) else (0.0, 0.0)
         if math.isinf(high - low):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Intervals of values that are no shares, from the four cells of one class or from the cells of all classes."""
+"""Intervals of values that are not shares, from the four cells of one class or from the cells of all classes."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ class Classes:
             influence = self._influence
             ends = bca(np.array([value]), ordered, influence.of(measure), influence.count, self._wanted.level)
             return "bca on cells", ends
-        # The bias of a ratio is no guide, for its mean need not exist; its draws follow what it is made of.
+        # The bias of a ratio is not a guide, for its mean need not exist; its draws follow what it is made of.
         if method == "auto" and finite and measure.family != "ratios":
             ends = corrected(ordered, spared.centre(measure), spared.stretch(measure))
             return "corrected dirichlet on cells", ends

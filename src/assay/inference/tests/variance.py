@@ -77,7 +77,7 @@ def variance_f(t: Groups, *, level: float = 0.95) -> Finding:
 @_equal_variances(
     title="Bartlett's test of equal variances",
     asks="do independent normal samples scatter alike?",
-    never=(*INDEPENDENT, "on values that are not normal: it is no remedy for that"),
+    never=(*INDEPENDENT, "on values that are not normal: it is not a remedy for that"),
     source=RAINIO("Bartlett's test"),
     spec="T-23",
     errata=("E-RAI-14",),

@@ -71,7 +71,7 @@ def judge_units(
     if isinstance(t, PairedScores) and wanted.takes is not Ranked:
         raise PlanError(
             "comparison-needs",
-            f"{wanted.name} is no measure of the scores of two classes",
+            f"{wanted.name} is not a measure of the scores of two classes",
             fix="`assay measures` lists the measures of scores",
         )
     positive = POSITIVE if isinstance(t, PairedScores) else positive
@@ -280,7 +280,7 @@ def by_row(measure: Measure, matrix: Floats, truth: Whole) -> Floats:
         towards: Floats = np.divide(own[:, 0], length, out=np.zeros(len(own)), where=length > 0)
         return towards
     if measure.name != "top_k_accuracy":
-        msg = f"{measure.name} is no mean over rows"
+        msg = f"{measure.name} is not a mean over rows"
         raise TypeError(msg)
     above, tied = (matrix > own).sum(axis=1), (matrix == own).sum(axis=1) - 1
     room = np.maximum(cast("int", given["k"]) - above, 0)

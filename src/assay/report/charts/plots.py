@@ -82,7 +82,7 @@ class Series:
     whiskers: bool
     """Whether the points stand alone, each with its own ends."""
     corners: bool
-    """Whether the corners of the line are no points of data."""
+    """Whether the corners of the line are not points of data."""
 
     @property
     def extent(self) -> list[Spot]:

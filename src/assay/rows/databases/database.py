@@ -84,7 +84,7 @@ def _kind_of_file(path: str) -> str:
         confirm_magic(path, Format(name="csv"), head)
     raise RowsError(
         "file-unreadable",
-        "the file is no database" if not kind else "the name of the file and its first bytes disagree",
+        "the file is not a database" if not kind else "the name of the file and its first bytes disagree",
         where=visible(path),
         found=f"the bytes are those of {kind}" if kind else "neither SQLite's mark nor DuckDB's",
         known=f"the name says {named or 'SQLite or DuckDB'}",
@@ -103,7 +103,7 @@ def refuse_selection(data: Any, reading: Reading | None) -> None:  # noqa: ANN40
     if reading is not None and (reading.table is not None or reading.query is not None):
         raise PlanError(
             "role-clash",
-            "a table or a query is asked for, but the data are no database",
+            "a table or a query is asked for, but the data are not a database",
             where=visible(data) if isinstance(data, (str, os.PathLike)) else "data",
             known=f"files ending in {' '.join(FILES)}; postgresql://...",
             fix="leave table and query out, or give a database; of a DuckDB connection give the relation:"

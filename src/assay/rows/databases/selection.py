@@ -72,7 +72,7 @@ def chosen(tables: Sequence[tuple[str, str]], reading: Reading, where: str, home
             return tables[0]
         raise PlanError(
             "role-missing",
-            "nobody said which table holds the rows" if tables else "the database holds no tables",
+            "the table that holds the rows is not stated" if tables else "the database holds no tables",
             where=where,
             known=listed(known, most=20) or None,
             fix="--table NAME, or --query 'SELECT ...'" if tables else "give another database",

@@ -104,7 +104,7 @@ def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two fram
         raise missing_extra("arrow", "an Arrow stream needs pyarrow or polars to be read")
     raise RowsError(
         "refused-format",
-        f"data is a {type(data).__name__}, which is no table",
+        f"data is a {type(data).__name__}, which is not a table",
         where="data",
         known="a path; a frame of pandas, Polars, PyArrow, DuckDB, Dask, Ibis, Spark; a mapping of columns; "
         "an __arrow_c_stream__",

@@ -240,10 +240,10 @@ def named_format(path: str) -> Format:
 
 
 def refused(path: str, what: str) -> RowsError:
-    """The error for a format that can run code or is no table."""
+    """The error for a format that can run code or is not a table."""
     return RowsError(
         "refused-format",
-        f"{what} can run code or are no table, so they are never opened",
+        f"{what} can run code or are not a table, so they are never opened",
         where=visible(path),
         known=" ".join(FORMATS),
         fix="export the predictions as .csv or .parquet and give that file",

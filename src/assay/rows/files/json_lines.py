@@ -135,7 +135,7 @@ def _keys(text: Text, objects: str, connection: duckdb.DuckDBPyConnection, rows:
     if len(known) > _KEYS or _CONTROL.search("".join(known)):
         raise RowsError(
             "file-unreadable",
-            "the keys of the objects are no column names",
+            "the keys of the objects are not column names",
             where=text.where,
             found=f"{counted(len(known), 'key')}, such as {quoted(known[-1])}",
             known=f"at most {_KEYS:,} keys, without control characters",
@@ -156,7 +156,7 @@ def strict(line: bytes) -> dict[str, object]:
     if line.count(b"[") + line.count(b"{") > _DEEPEST and _depth(value) > _DEEPEST:
         _too_deep()
     if b"\\u" in line:
-        json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair is no character
+        json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair is not a character
     return value
 
 

@@ -270,7 +270,7 @@ class _Java:
         return self._context
 
     def _watch(self, done: threading.Event, masters: int) -> None:
-        """End the process if what is at the address turns it down or does not answer, and so is no master."""
+        """End the process if what is at the address turns it down or does not answer, and so is not a master."""
         end = float("inf")
         while not done.wait(0.2):
             log_text = self._chatter()

@@ -113,7 +113,7 @@ def _value(split: SplitRows, column: str) -> str:
 
 
 def number_of(split: SplitRows, column: str) -> str:
-    """A value as a number; what is none, and what is no number by its own word, is missing."""
+    """A value as a number; what is none, and what is not a number by its own word, is missing."""
     # Trimmed, because duckdb 2.0 pushes a bare TRY_CAST into its CSV reader, where it fails instead of trying.
     value = _value(split, column)
     if split.opened.columns[column].partition("(")[0].lower() in NUMERIC | REAL:

@@ -181,7 +181,7 @@ class SplitRows:
         return {name: int(n) for name, n in zip(names, found, strict=True)}
 
     def span(self, column: str) -> tuple[str, str] | None:
-        """The first and the last time in a column; None where a value is no time."""
+        """The first and the last time in a column; None where a value is not a time."""
         check_scalar(self._opened, column)
         # Trimmed, because duckdb 2.0 pushes a bare TRY_CAST into its CSV reader, where it fails instead of trying.
         time = f"TRY_CAST(trim(CAST({quote_identifier(column)} AS VARCHAR)) AS TIMESTAMP)"

@@ -73,9 +73,19 @@ class Classification(ReportParts):
         """The settings of a Record."""
         return Settings.from_json(dict(plan), tuple(labels))
 
-    def unit_values(self, tally: Classified) -> dict[str, dict[str, float | None]]:  # noqa: ARG002
-        """Rows have no names."""
-        return {}
+    def unit_values(self, tally: Classified) -> dict[str, dict[str, float | None]]:
+        """Rows and leading rates of each unit, by number: a tally holds no names of units."""
+        if tally.units is None:
+            return {}
+        names = ("accuracy",) if tally.positive is None else ("accuracy", "recall", "precision")
+        place = None if tally.positive is None else tally.labels.index(tally.positive)
+        values = {}
+        for number, (hits, actual, called) in enumerate(tally.units.margins, 1):
+            pairs = [(hits.sum(), actual.sum())]
+            pairs += [] if place is None else [(hits[place], actual[place]), (hits[place], called[place])]
+            rates = [float(part / whole) if whole else None for part, whole in pairs]
+            values[str(number)] = {"rows": float(actual.sum()), **dict(zip(names, rates, strict=True))}
+        return values
 
     def describe(self, tally: Classified) -> dict[str, object]:
         """The classes, and the units where they are known."""

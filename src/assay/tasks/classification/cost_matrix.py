@@ -54,7 +54,7 @@ class Costs:
         cells = {(own(truth), own(called)): cost for (truth, called), cost in self.cells.items()}
         strange = list(dict.fromkeys(label for pair in cells for label in pair if label not in labels))
         if strange:
-            what = f"a cost is stated for {quoted(strange[0])}, which is no class"
+            what = f"a cost is stated for {quoted(strange[0])}, which is not a class"
             more = {"found": listed(strange), "known": listed(labels), "fix": "name the classes as the data do"}
             raise unknown_choice(strange[0], labels, what, code="costs-invalid", where="costs", **more)
         lost = [(a, b) for a in labels for b in labels if a != b and (a, b) not in cells]
@@ -90,7 +90,7 @@ def _invalid(what: str, fix: str, where: str = "costs", **lines: str) -> PlanErr
 
 def _pairs(given: object) -> dict[tuple[Label, Label], object]:
     if not isinstance(given, Mapping) or not given:
-        what = "the costs are no table"
+        what = "the costs are not a table"
         raise _invalid(what, "state them so", found=visible(repr(given))[:80], known=FORMS)
     pairs: dict[tuple[Label, Label], object] = {}
     for key, value in given.items():
@@ -135,7 +135,7 @@ def _file(path: Path) -> dict[tuple[Label, Label], object]:
         try:
             return _pairs(json.loads(text))
         except json.JSONDecodeError as error:
-            what = f"the file is no JSON: {error}"
+            what = f"the file is not JSON: {error}"
             raise _invalid(what, "correct it", where=visible(path)) from error
     return _table(list(csv.reader(text.splitlines())), visible(path))
 
@@ -146,7 +146,7 @@ def _table(rows: list[list[str]], where: str) -> dict[tuple[Label, Label], objec
     head = rows[0] if rows else []
     odd = next((i for i, row in enumerate(rows, start=1) if len(row) != len(head)), None)
     if len(rows) < 2 or len(head) < 2 or odd is not None:  # noqa: PLR2004  a header and a row, a label and a number
-        what = "the file is no table of costs" if odd is None else f"row {odd} has {len(rows[odd - 1])} fields"
+        what = "the file is not a table of costs" if odd is None else f"row {odd} has {len(rows[odd - 1])} fields"
         found = f"{counted(len(rows), 'row')}, {counted(len(head), 'column')}"
         known = "a square table (truth to the left, predicted above), or columns truth,predicted,cost"
         raise _invalid(what, "write one of these", found=found, known=known, where=where)

@@ -25,7 +25,7 @@ ADDED: Final = {"joules": "metered", "idle_joules": "netted", "correct": "judged
 
 
 class Costs(Sums):
-    """Sums over runs, and beside them what is no sum: the durations and the facts about the model."""
+    """Sums over runs, and beside them what is not a sum: the durations and the facts about the model."""
 
     runs: Amount
     asked: Amount

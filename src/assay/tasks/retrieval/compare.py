@@ -58,19 +58,4 @@ def compare_runs(measures: list[Measure], paired: ModelTallies[Rankings], settin
                 cast("Any", by_sums), query_pairs(measure, paired, models), Mean, models,
                 level=wanted.level, swaps=settings.swaps, seed=wanted.seed, unit="query",
             )  # fmt: skip
-            yield _in_words(finding)
-
-
-def _in_words(finding: Finding) -> Finding:
-    """The plural of query."""
-    effect = finding.effect
-    if effect.interval is not None:
-        method = effect.interval.method.replace("querys", "queries")
-        effect = replace(effect, interval=replace(effect.interval, method=method))
-    return replace(
-        finding,
-        effect=effect,
-        title=finding.title.replace("querys", "queries"),
-        chosen="a mean over queries is compared by swapping the runs query by query",
-        notes=tuple(note.replace("querys", "queries") for note in finding.notes),
-    )
+            yield replace(finding, chosen="a mean over queries is compared by swapping the runs query by query")

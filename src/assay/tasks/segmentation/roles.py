@@ -38,7 +38,7 @@ OPTIONS: Final = (
         several=True,
     ),
     Option(name="labels", says="values in the masks that are classes, as 1 or 1=liver", several=True, by_name=True),
-    Option(name="background", says="the value that is no class", default=0, kind=int),
+    Option(name="background", says="the value that is not a class", default=0, kind=int),
     Option(name="ignore", says="the value of the truth whose pixels are left out", kind=int),
     Option(name="threshold", says="a soft mask is an object where its value is at least this", kind=float),
     Option(name="tolerance", says="distance that normalized_surface_distance allows", default=1.0, kind=float),

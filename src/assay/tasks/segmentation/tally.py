@@ -219,7 +219,7 @@ class MaskTally(Digested):
         )
 
     def digest(self) -> str:
-        """SHA-256 of the canonical form; contours illustrate the counts and are no part of them."""
+        """SHA-256 of the canonical form; contours illustrate the counts and are not part of them."""
         return digest(replace(self, pictures=()).to_json())
 
     def to_json(self) -> dict[str, object]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stated costs: in every form they can have, through Record and report, and refused where they are no costs."""
+"""Stated costs: in every form they can have, through Record and report, and refused where they are not costs."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_models_are_compared_by_cost_only_where_costs_are_stated():
     ("costs", "what", "told"),
     [
         ({("a", "b"): 1}, "5 mistakes have no stated cost", '"a" called "c"'),
-        ({**COSTS, ("a", "bb"): 1}, 'a cost is stated for "bb", which is no class', 'did you mean "b"?'),
+        ({**COSTS, ("a", "bb"): 1}, 'a cost is stated for "bb", which is not a class', 'did you mean "b"?'),
         ({**COSTS, ("a", "b"): -1}, "1 cost is not a number of 0 or above", '-1 for "a" called "b"'),
         ({**COSTS, ("a", "b"): float("nan")}, "1 cost is not a number", "nan"),
         ({**COSTS, ("a", "b"): float("inf")}, "1 cost is not a number", "inf"),

@@ -40,7 +40,7 @@ class Asked:
     seed: int = SEED
     stratified: bool = False
     rows: int = 0
-    """Rows of the data set that values were resampled from; 0 where nobody said."""
+    """Rows of the data set that values were resampled from; 0 where it is not stated."""
     measures: tuple[Measure, ...] = ()
     costs: Costs | None = None
     """What each mistake costs, where it is stated."""

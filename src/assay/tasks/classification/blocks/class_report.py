@@ -294,7 +294,7 @@ def _mistakes(read: ClassRecord) -> str:
 
 EVIDENCE: Final[Mapping[str, Callable[[ClassRecord], str]]] = {
     "classes": _classes,
-    "unknown": lambda read: f"predicted labels that are no class: {read.record['plan'].get('unknown', '')}",
+    "unknown": lambda read: f"predicted labels that are not a class: {read.record['plan'].get('unknown', '')}",
     "shares": _shares,
     "matrix": lambda read: f"confusion matrix of {counted(len(read.tally.labels), 'class', 'classes')} in the report",
     "mistakes": _mistakes,

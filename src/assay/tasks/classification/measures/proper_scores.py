@@ -30,7 +30,7 @@ proper_score = partial(measure, range=(0, 1), better=LOWER, family="probabilitie
 def not_probability(score: Floats) -> Undefined | None:
     """Why a measure of probabilities has no value for other scores."""
     if len(score) and (score[0] < 0 or score[-1] > 1):
-        return Undefined(reason="the scores are no probabilities: they leave 0 to 1", code="not-probability")
+        return Undefined(reason="the scores are not probabilities: they leave 0 to 1", code="not-probability")
     return None
 
 

@@ -39,7 +39,7 @@ def is_number(x: object) -> bool:
 
 
 def demand_number(of: str, name: str, value: float, known: str, fits: Callable[[float], bool]) -> None:
-    """Refuse a parameter that is no number, or not one of those known."""
+    """Refuse a parameter that is not a number, or not one of those known."""
     if not is_number(value) or not fits(value):
         raise PlanError("measure-needs", f"{of} got {name} = {value!r}", known=known, fix=f"give {name} as {known}")
 
