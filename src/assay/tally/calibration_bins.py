@@ -121,9 +121,7 @@ def gaps(t: Ranked, bins: int, binning: Binning) -> tuple[Floats, Floats]:
     if not isinstance(bins, int) or isinstance(bins, bool) or bins < 1:
         raise PlanError("measure-needs", f"bins = {bins!r}", known="1, 2, ...", fix="give a whole number of bins")
     if binning not in BINNINGS:
-        raise PlanError(
-            "option-unknown", f"unknown binning {binning!r}", known=", ".join(BINNINGS), fix="choose one"
-        )
+        raise PlanError("option-unknown", f"unknown binning {binning!r}", known=", ".join(BINNINGS), fix="choose one")
     edges = equal_width(bins) if binning == "width" else equal_mass(_one(t), bins)
     place = placed(t.score, edges)
     start = np.flatnonzero(np.diff(place, prepend=-1))
