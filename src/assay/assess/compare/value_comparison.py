@@ -123,6 +123,13 @@ def _unit(per: str) -> str:
 
 def _read(given: Valued) -> Read:
     """Columns of all models: from memory, of one table, one below the other, or of one table a model."""
+    if given.pairing == "position" and given.id is not None:
+        raise PlanError(
+            "role-clash",
+            "rows are paired by position, so their ids would not be read",
+            where="id",
+            fix="leave out id, or leave out pairing='position' (--by-position)",
+        )
     if given.data is None:
         refuse_limits(None, given.engine, given.limits)
         if given.id is None and (isinstance(given.values, Mapping) or given.model is None):

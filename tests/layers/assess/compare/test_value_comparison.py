@@ -125,6 +125,11 @@ SHORT = {name: column[:-1] for name, column in LONG.items()}
         ({"data": WIDE, "values": {"A": "a", "B": "c"}}, "missing-column", "column"),
         ({"data": {**WIDE, "fold": ["f0"] * 10}, "values": {"A": "a", "B": "b"}, "id": "fold"}, "duplicate-id", '"f0"'),
         ({"data": {"A": {"v": A}, "B": {"v": B}}, "values": "v"}, "comparison-needs", "pairing='position'"),
+        (
+            {"data": {"A": {"v": A, "i": range(len(A))}}, "values": "v", "id": "i", "pairing": "position"},
+            "role-clash",
+            "leave out id",
+        ),
         ({"values": {"A": A, "B": B}, "id": FOLD[:-1]}, "rows-unmatched", "id 9"),
         ({"values": A}, "comparison-needs", "one column a model"),
         ({"values": {"A": A[:7], "B": B[:7]}}, "comparison-needs", "a round is not complete"),
