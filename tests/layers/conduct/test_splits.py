@@ -236,7 +236,7 @@ def test_impossible_numbers_are_told(text):
 
 @pytest.mark.parametrize("seed", [-1, 1.5, True, "1"])
 def test_a_seed_is_a_whole_number(seed):
-    with pytest.raises(PlanError, match="no seed"):
+    with pytest.raises(PlanError, match="not a seed"):
         scheme_of("5x2").folds(rows_of(np.arange(40) % 2), seed)
 
 

@@ -177,6 +177,7 @@ def real(content: object) -> float | None:
 def amount(count: Count) -> str:
     """A count of rows, or a sum of weights, as people read it.
 
+    >>> from fractions import Fraction
     >>> amount(1200), amount(Fraction(9, 2)), amount(Fraction(1, 3))
     ('1,200', '4.5', '0.333')
     """

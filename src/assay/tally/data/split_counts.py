@@ -169,8 +169,9 @@ class SplitRows:
                 text = self._text(shared.columns, nearly=shared.nearly)
                 same = f"s.low = md5_number_upper({text}) AND s.high = md5_number_lower({text})"
                 tests.append(f"NOT EXISTS (SELECT 1 FROM assay_shared_{i} s WHERE {same})")  # noqa: S608  quoted
-            query = f"SELECT {names}, count(*) FROM rows WHERE {' AND '.join(tests)} GROUP BY ALL LIMIT {LEVELS + 1}"  # noqa: S608
-            cells = self._opened.fetch(query)
+            counts = f"SELECT {names}, count(*) AS n FROM rows WHERE {' AND '.join(tests)} GROUP BY ALL"  # noqa: S608
+            ordered = f"{counts} ORDER BY count(*) DESC, {names} LIMIT {LEVELS + 1}"  # the same in every run
+            cells = self._opened.fetch(ordered)
         return None if len(cells) > LEVELS else {tuple(row[:-1]): int(row[-1]) for row in cells}
 
     def missing(self) -> dict[str, int]:

@@ -118,7 +118,7 @@ def test_the_model_against_itself_costs_the_same():
     ("changed", "says"),
     [
         ({"costs": {("cat", "cow"): 1}}, "no stated cost"),
-        ({"costs": {**COSTS, ("cat", "cod"): 1}}, "no class"),
+        ({"costs": {**COSTS, ("cat", "cod"): 1}}, "not a class"),
         ({"costs": {**COSTS, ("cat", "cow"): -1}}, "not a number of 0 or above"),
         ({"costs": None, "measures": ["mean_cost"]}, "needs what each mistake costs"),
         ({"predicted": None, "score": {m: PAID[m] for m in "AB"}, "truth": (Y == 0).tolist(),

@@ -103,7 +103,7 @@ def test_a_cross_validation_and_its_halves_are_compared_by_the_half_sample_t_tes
     assert {one.adjusted.of for one in compared} == {3}
     assert verify(compared.record).holds
     assert "6 folds, 80 rows to train on, 40 to test on; the same within both halves of 4 splits" in str(found)
-    with pytest.raises(PlanError, match="no sample of like values"):
+    with pytest.raises(PlanError, match="not a sample of like values"):
         found.compare(test="corrected_resampled_t", because="habit")
 
 

@@ -156,7 +156,7 @@ def test_three_models_are_compared_by_pairs():
         ({"score": {m: {c: SCORES[m][c] for c in NAMES[:2]} for m in "AB"}}, 'class "emu"'),
         ({"score": {"A": {**SCORES["A"], "fox": A[:, 0]}, "B": {**SCORES["B"], "gnu": A[:, 0]}}}, "the same classes"),
         ({"score": {"A": A[:, 0], "B": B[:, 0]}}, "there are 3 classes"),
-        ({"score": {"A": A, "B": B}}, "which score column belongs to which class"),
+        ({"score": {"A": A, "B": B}}, "the class of each score column is not stated"),
         ({"predicted": CALLS, "measures": ["auroc_macro"]}, "scores of all classes"),
         ({"score": SCORES, "measures": ["f1_macro"]}, "reads predictions"),
         ({"score": SCORES, "measures": ["average_precision"]}, "two classes"),

@@ -134,8 +134,8 @@ def test_models_are_compared_by_cost_only_where_costs_are_stated():
         ({**COSTS, ("a", "b"): True}, "1 cost is not a number", "True"),
         (dict.fromkeys(COSTS, 0), "every cost is 0", "state what mistakes cost"),
         ({"a": 5}, "stated for one class", "'a': 5"),
-        ([[0, 1], [1, 0]], "no table", "[[0, 1], [1, 0]]"),
-        ({}, "no table", "{}"),
+        ([[0, 1], [1, 0]], "not a table", "[[0, 1], [1, 0]]"),
+        ({}, "not a table", "{}"),
     ],
 )
 def test_what_is_no_matrix_of_costs_is_refused(costs, what, told):
@@ -149,10 +149,10 @@ def test_what_is_no_matrix_of_costs_is_refused(costs, what, told):
     ("name", "text", "what"),
     [
         ("c.csv", "x,a,b\na,0\n", "row 2 has 2 fields"),
-        ("c.csv", "", "no table of costs"),
+        ("c.csv", "", "not a table of costs"),
         ("c.csv", "truth,predicted,cost\na,b,1\na,b,2\n", "stands twice"),
         ("c.csv", "x,a,b,c\na,0,x,1\nb,1,0,1\nc,1,1,0\n", "1 cost is not a number"),
-        ("c.json", "{", "no JSON"),
+        ("c.json", "{", "not JSON"),
         ("none.csv", None, "cannot be read"),
     ],
 )
