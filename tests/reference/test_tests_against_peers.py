@@ -340,6 +340,13 @@ def test_swaps_of_items_agree_with_scipys_permutation_test():
     assert mean_permutation(Pairs.of(a, b), draws=19_999).p == near(peer.pvalue, abs=0.012)
 
 
+def test_swaps_of_items_do_not_depend_on_how_many_are_held_at_once(monkeypatch):
+    t = Pairs.of(*values(4, n=12))
+    expected = mean_permutation(t, draws=199).p
+    monkeypatch.setattr("assay.inference.units.permutation_and_bootstrap.HELD", 12 * 7)
+    assert mean_permutation(t, draws=199).p == expected
+
+
 def test_draws_of_joint_cells_agree_with_resampling_rows():
     from sklearn.metrics import f1_score
 
