@@ -121,10 +121,13 @@ def names_around(path: Path, line: int) -> list[str]:
 
 
 def imports(text: str, path: Path) -> bool:
-    """Whether a file imports a module, or names it as one of a package."""
+    """Whether a file imports a module, alone or beside others of its package, or writes its name."""
     module = ".".join(path.with_suffix("").parts[1:]).removesuffix(".__init__")
     package, _, stem = module.rpartition(".")
-    return bool(re.search(rf"\b{re.escape(module)}\b", text)) or f"{package} import {stem}" in text
+    beside = re.findall(rf"from {re.escape(package)} import (?:\(([^)]*)\)|(.*))", text)
+    return bool(re.search(rf"\b{re.escape(module)}\b", text)) or any(
+        re.search(rf"\b{stem}\b", names) for pair in beside for names in pair
+    )
 
 
 def nearest_tests(mutant: Mutant) -> list[list[str]]:
