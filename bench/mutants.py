@@ -4,7 +4,8 @@
 python bench/mutants.py --count 200 --seed 1 --minutes 60
 
 Each mutant is one changed operator or constant in `measures`, `inference`, `tally` or the measures of a task.
-It is run against the tests nearest to it: files that name its module, then laws and references, cheapest first.
+It is run against the tests nearest to it: its own examples, files that name its module or its function, the folders of
+the modules that import it, then laws and references.
 The work is done in a copy of the tracked files, never in the tree itself.
 """
 
@@ -14,6 +15,7 @@ import argparse
 import ast
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -21,11 +23,14 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = ("measures", "inference", "tally", "tasks/*/measures", "tasks/classification")
+LEFT_OUT = ("tasks/classification/blocks",)
+"""Folders inside those places that lay out reports and hold no formulas."""
 WIDE = (
     "tests/laws/test_formula_equals_function.py",
     "tests/laws/test_identities.py",
@@ -99,26 +104,61 @@ def operators(path: Path) -> list[Mutant]:
     return [mutant for mutant in dict.fromkeys(mutants) if lines[mutant.line - 1].isascii()]
 
 
-def nearest_tests(path: Path) -> list[list[str]]:
-    """Return test files that carry the name of a module, those that import it or its package, then the wide ones."""
+@cache
+def texts(folder: str) -> dict[Path, str]:
+    """Return the Python files below a folder, without the tests that need a cluster or a browser, and their texts."""
+    files = sorted((ROOT / folder).rglob("*.py"))
+    own = [file.relative_to(ROOT) for file in files if not {"spark", "browser"} & set(file.parts)]
+    return {file: (ROOT / file).read_text() for file in own}
+
+
+def names_around(path: Path, line: int) -> list[str]:
+    """List the functions and classes that a line is in, if tests can call them and their names are no common words."""
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    scopes = [node for node in ast.walk(ast.parse((ROOT / path).read_text())) if isinstance(node, kinds)]
+    names = [node.name for node in scopes if node.lineno <= line <= (node.end_lineno or 0)]
+    return [name for name in names if not name.startswith("_") and (name.count("_") or not name.islower())]
+
+
+def imports(text: str, path: Path) -> bool:
+    """Whether a file imports a module, alone or beside others of its package, or writes its name."""
     module = ".".join(path.with_suffix("").parts[1:]).removesuffix(".__init__")
+    package, _, stem = module.rpartition(".")
+    beside = re.findall(rf"from {re.escape(package)} import (?:\(([^)]*)\)|(.*))", text)
+    return bool(re.search(rf"\b{re.escape(module)}\b", text)) or any(
+        re.search(rf"\b{stem}\b", names) for pair in beside for names in pair
+    )
+
+
+def nearest_tests(mutant: Mutant) -> list[list[str]]:
+    """Return groups of test files, nearest first: the next group is run if the one before noticed nothing."""
+    path = mutant.path
     stem = path.stem if path.stem != "__init__" else path.parent.name
-    by_name, by_import, by_package = [], [], []
-    for test in sorted((ROOT / "tests").rglob("test_*.py")):
-        if "spark" in test.parts or "browser" in test.parts:
-            continue
-        text = test.read_text()
-        name = str(test.relative_to(ROOT))
-        if test.stem == f"test_{stem}":
-            by_name.append(name)
-        elif module in text or f"{module.rpartition('.')[0]} import {stem}" in text:
-            by_import.append(name)
-        elif path.parts[2] == "tasks" and f"tests/tasks/{path.parts[3]}/" in name:
-            by_package.append(name)
-    wide = [name for name in WIDE if (ROOT / name).exists() and name not in by_name + by_import]
-    if path.parts[2] == "tasks" and path.parts[3] != "classification":
-        wide = []
-    return [tests for tests in (by_name, by_import, by_package, wide) if tests]
+    around = [re.compile(rf"\b{re.escape(name)}\b") for name in names_around(path, mutant.line)]
+    users = [file for file, text in texts("src").items() if imports(text, path)]
+    homes = {Path("tests", "layers", *file.parts[2:-1]) for file in (path, *users) if len(file.parts) > 3}
+    task = Path("tests", *path.parts[2:4]) if path.parts[2] == "tasks" else None
+    words, after = set(stem.split("_")), {f"test_{file.stem}" for file in users}
+    groups: dict[str, list[Path]] = {name: [] for name in ("named", "calling", "akin", "of the task", "wide")}
+    tests = {test: text for test, text in texts("tests").items() if test.name.startswith("test_")}
+    for test, text in tests.items():
+        if test.stem == f"test_{stem}" or imports(text, path):
+            groups["named"].append(test)
+        elif any(name.search(text) for name in around):
+            groups["calling"].append(test)
+        elif test.parent == Path("tests", "layers", *path.parts[2:-1]) or (
+            test.parent in homes and (test.stem in after or words & set(test.stem.split("_")))
+        ):
+            groups["akin"].append(test)
+        elif task in test.parents:
+            groups["of the task"].append(test)
+    near = {test for tests in groups.values() for test in tests}
+    if path.parts[2] != "tasks" or path.parts[3] == "classification":
+        groups["wide"] = [
+            test for name in WIDE for test in tests if Path(name) in (test, *test.parents) and test not in near
+        ]
+    examples = [path] if ">>>" in texts("src")[path] else []
+    return [[str(test) for test in tests] for tests in (examples, *groups.values()) if tests]
 
 
 def survives(mutant: Mutant, tree: Path, seconds: float) -> bool | None:
@@ -128,7 +168,7 @@ def survives(mutant: Mutant, tree: Path, seconds: float) -> bool | None:
     environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "CI": "true", **cache}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"]
     try:
-        for tests in nearest_tests(mutant.path):
+        for tests in nearest_tests(mutant):
             done = subprocess.run(
                 [*command, *tests], cwd=tree, env=environment, capture_output=True, timeout=seconds, check=False
             )
@@ -153,10 +193,11 @@ def main() -> None:
     files = sorted(
         {file for place in PLACES for folder in (ROOT / "src/assay").glob(place) for file in folder.rglob("*.py")}
     )
-    possible = [mutant for file in files for mutant in operators(file)]
+    kept = [file for file in files if not any(f"/{place}/" in file.as_posix() for place in LEFT_OUT)]
+    possible = [mutant for file in kept for mutant in operators(file)]
     drawn = random.Random(asked.seed).sample(possible, asked.count)
     print(
-        f"{len(possible)} possible mutants in {len(files)} files, {asked.count} drawn with seed {asked.seed}",
+        f"{len(possible)} possible mutants in {len(kept)} files, {asked.count} drawn with seed {asked.seed}",
         flush=True,
     )
     counts = {"killed": 0, "survived": 0, "timed out": 0}

@@ -99,7 +99,9 @@ def test_the_h_measure_of_hand():
     assert package(table(*UNEVEN)).value == pytest.approx(0.18889596344769588, abs=1e-12)
 
 
-def test_the_hull_is_isotonic_regression_by_rounds_and_one_by_one():
+@pytest.mark.parametrize("rounds", [64, 2, 0])
+def test_the_hull_is_isotonic_regression_by_rounds_and_one_by_one(rounds, monkeypatch):
+    monkeypatch.setattr("assay.tasks.classification.measures.roc_hull.ROUNDS", rounds)
     draw = np.random.default_rng(5)
     noise = draw.binomial(9, np.linspace(0.1, 0.9, 400), (3, 400)) * (draw.random((3, 400)) < 0.8)
     risen = np.arange(1.0, 401)[None]  # a last part below all others pools backwards, one part a round

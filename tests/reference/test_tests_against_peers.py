@@ -191,6 +191,17 @@ def test_dunn_equals_scikit_posthocs(seed):
     found = several_ranks.dunn.pairs(Groups.of(dict(zip("ABC", x, strict=True))))
     for one, (a, b) in zip(found, itertools.combinations(range(3), 2), strict=True):
         assert one.p == near(float(peer.iloc[a, b]), rel=1e-9)
+        assert one.p == near(2 * ss.norm.sf(abs(one.statistic)), rel=1e-9)
+        assert np.sign(one.statistic) == np.sign(one.effect.value)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_a_ratio_of_variances_at_an_end_of_its_interval_is_just_not_rejected(level):
+    a, b = values(2, n=40)
+    interval = variance.pitman_morgan(Pairs.of(a, 2 * b), level=level).effect.interval
+    assert interval.low < a.var() / (2 * b).var() < interval.high
+    for end in (interval.low, interval.high):
+        assert variance.pitman_morgan(Pairs.of(a / math.sqrt(end), 2 * b)).p == near(1 - level, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -338,6 +349,13 @@ def test_swaps_of_items_agree_with_scipys_permutation_test():
     a, b = values(4, n=12)
     peer = ss.permutation_test((a, b), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=np.inf)
     assert mean_permutation(Pairs.of(a, b), draws=19_999).p == near(peer.pvalue, abs=0.012)
+
+
+def test_swaps_of_items_do_not_depend_on_how_many_are_held_at_once(monkeypatch):
+    t = Pairs.of(*values(4, n=12))
+    expected = mean_permutation(t, draws=199).p
+    monkeypatch.setattr("assay.inference.units.permutation_and_bootstrap.HELD", 12 * 7)
+    assert mean_permutation(t, draws=199).p == expected
 
 
 def test_draws_of_joint_cells_agree_with_resampling_rows():

@@ -262,3 +262,20 @@ def test_the_interval_of_a_quantile_by_unit_is_that_of_rows_where_rows_are_units
     doubled = estimate(np.repeat(truth, 2), np.repeat(predicted, 2), unit=np.repeat(np.arange(400), 2))
     wide = doubled["median_absolute_error"]
     assert (wide.low, wide.high) == pytest.approx((units.low, units.high), rel=0.05)
+
+
+def test_skill_in_percentages_compares_with_the_baseline_and_lacks_a_value_where_a_truth_is_zero():
+    truth, predicted = draw_rows(40)
+    own, base = (np.mean(np.abs(truth - guess) / truth) for guess in (predicted, truth.mean()))
+    names = [
+        f"{name}(error='mean_absolute_percentage_error')" for name in ("skill_score", "relative_improvement_factor")
+    ]
+    estimates = estimate(truth, predicted, options={"baseline": "mean"})
+    assert [estimates[name].value for name in names] == pytest.approx([1 - own / base, base / own], rel=1e-12)
+    for zeros in (1, 2):
+        truth[:zeros] = 0.0
+        estimates = estimate(truth, predicted, options={"baseline": "mean"})
+        for name in names:
+            assert estimates[name].reason == f"the truth is 0 in {zeros} of 40 rows; WAPE and NMB allow that"
+    perfect = estimate([1.0, 2.0], [1.0, 2.0], options={"baseline": "mean"})
+    assert perfect[names[1]].reason == "the model makes no error"

@@ -14,6 +14,7 @@ from assay.inference.intervals.interval_choice import Wanted
 from assay.inference.intervals.score_draws import CELLS, KEPT, ScoreDraws, draws_of, joined
 from assay.inference.intervals.score_intervals import NO_SPREAD, ScoreUncertainty
 from assay.measures import parse
+from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.score_tally import Scores
 from assay.tally.scores.true_class_ranks import Ranks
 from tests.scorecases import RANKED_CASES, SCORES_CASES
@@ -188,3 +189,29 @@ def test_no_lift_reaches_further_than_calling_all_positives_allows():
     t, lift = table(60, seed=3, shift=3.0), parse("lift_at(share=0.1)")
     found = ScoreUncertainty(t, Wanted()).interval(lift, lift(t))
     assert found.low < lift(t).value <= found.high <= 10
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_the_interval_of_the_log_loss_over_classes_is_normal_on_the_logarithm(level):
+    rng = np.random.default_rng(4)
+    matrix = rng.dirichlet(np.ones(3), 200)
+    truth = np.array([rng.choice(3, p=row) for row in matrix])
+    t, measure = Scores.per_class(matrix, truth.tolist(), "abc"), parse("log_loss_multiclass")
+    losses = -np.log(matrix[np.arange(200), truth])
+    reach = norm.ppf((1 + level) / 2) * losses.std(ddof=1) / np.sqrt(200) / losses.mean()
+    found = ScoreUncertainty(t, Wanted(level=level)).interval(measure, measure(t))
+    assert found.method == "log normal"
+    assert (found.low, found.high) == pytest.approx(tuple(losses.mean() * np.exp([-reach, reach])), rel=1e-9)
+
+
+def test_scores_are_joined_alike_from_below_and_from_above():
+    rng = np.random.default_rng(5)
+    pos, neg = rng.integers(0, 9, size=(2, 1000))
+    score = np.arange(1, 1001) / 1001
+    up, down = (
+        joined(Ranked(score=one, pos=p, neg=n), 101)
+        for one, p, n in ((score, pos, neg), (1 - score[::-1], pos[::-1], neg[::-1]))
+    )
+    assert up.pos.tolist() == down.pos[::-1].tolist()
+    assert up.neg.tolist() == down.neg[::-1].tolist()
+    assert up.score == pytest.approx(1 - down.score[::-1], rel=1e-12)

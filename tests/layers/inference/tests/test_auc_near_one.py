@@ -207,6 +207,13 @@ def test_a_rank_sum_of_parted_groups_has_an_interval():
     assert (found.effect.interval.low, found.effect.interval.high) == newcombe(1.0, 3, 3, 0.95)
 
 
+def test_a_rank_sum_has_an_interval_from_two_values_on_each_side():
+    for b, has in (([1.0], False), ([1.0, 3.0], True)):
+        effect = mann_whitney(Groups.of({"A": [2.0, 4.0], "B": b})).effect
+        assert (effect.interval is not None) == has
+        assert (effect.no_interval == "it needs two values on each side, at least") == (not has)
+
+
 def test_on_different_rows_a_perfect_model_has_an_interval_too():
     truth = {"A": TRUTH, "B": TRUTH}
     c = compare(truth=truth, score={"A": PERFECT, "B": OTHER}, tests=TestSettings(independent=True))

@@ -12,10 +12,11 @@ from assay.core.text import visible
 from assay.core.traits import EXTENSION, HIGHER, LOWER, NEITHER, SCHLOSSER, Source
 from assay.core.values import NO_ROWS, Number, Share, number, root, share
 from assay.measures.declare import measure
+from assay.tasks.regression.measures.error_sizes import ZERO, nonzero
 from assay.tasks.regression.sums import Errors
 
 if TYPE_CHECKING:
-    from assay.core.values import Amount
+    from assay.core.values import Amount, Empty
 
 SKILLS = ("mean_absolute_error", "mean_squared_error", "root_mean_squared_error", "mean_absolute_percentage_error")
 """Errors for which skill can be asked."""
@@ -92,7 +93,7 @@ def interval_score(t: Errors) -> Number:
 )
 def skill_score(t: Errors, *, error: str) -> Number:
     own, base = _errors(t, error)
-    return number(base - own, over=base, empty="the baseline makes no error")
+    return number(base - own, over=base, empty=_lacking(t, error, "the baseline makes no error"))
 
 
 @measure(
@@ -108,7 +109,14 @@ def skill_score(t: Errors, *, error: str) -> Number:
 )
 def relative_improvement_factor(t: Errors, *, error: str) -> Number:
     own, base = _errors(t, error)
-    return number(base, over=own, empty="the model makes no error")
+    return number(base, over=own, empty=_lacking(t, error, "the model makes no error"))
+
+
+def _lacking(t: Errors, error: str, reason: str) -> Empty:
+    """Why there is no skill: the reason given, or a truth of 0, of which there is no percentage."""
+    if error != "mean_absolute_percentage_error":
+        return reason
+    return ((nonzero(t.zeros, t.n), ZERO), (t.zeros, reason))
 
 
 def _errors(t: Errors, error: str) -> tuple[Amount, Amount]:
