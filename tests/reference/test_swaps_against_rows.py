@@ -187,3 +187,18 @@ def test_units_that_swaps_move_alike_are_pooled_without_changing_the_mean_or_the
     assert sums.sum() == count.sum()
     assert (turned + sums @ kinds / 2).tolist() == (count @ moved / 2).tolist()
     assert ((kinds.T * sums) @ kinds).tolist() == ((moved.T * count) @ moved).tolist()
+
+
+def test_leaving_out_one_unit_is_leaving_out_its_row():
+    judged = judge_units(PairedScores.of(Y, {"A": A, "B": B}), "brier_score")
+    found = np.repeat(judged.without(0, len(judged.count)), judged.count)
+    rows = [np.arange(N) != left for left in range(N)]
+    by_hand = [brier(Y[some], A[some]) - brier(Y[some], B[some]) for some in rows]
+    assert sorted(found) == pytest.approx(sorted(by_hand), rel=1e-9)
+
+
+def test_an_end_that_skewness_moves_beyond_all_draws_is_the_last_draw(monkeypatch):
+    judged, draws = judge_units(PairedScores.of(Y, {"A": A, "B": B}), "brier_score"), np.linspace(-1, 1, 1001)
+    for skew, at in ((0.6, 1), (-0.6, 0)):
+        monkeypatch.setattr(judged, "_skew", lambda skew=skew: skew)
+        assert judged.bca(0.0, draws, 0.95)[at] == pytest.approx((-1, 1)[at], abs=2e-3)

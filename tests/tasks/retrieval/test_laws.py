@@ -253,3 +253,10 @@ def test_other_cut_offs_come_from_the_same_tally():
     assert a["rbp(p=0.5)"].value != a["rbp(p=0.8)"].value
     with pytest.raises(assay.PlanError):
         a["ndcg(k=0)"]
+
+
+def test_the_share_judged_counts_queries_with_one_document_and_leaves_out_those_with_none():
+    truth = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}, "q3": {"a": 1}}
+    run = {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"x": 1.0}}
+    a = assay.retrieval(truth, run, measures=["judged(k=2)", "judged(k=3)"])
+    assert [a[f"judged(k={k})"].value for k in (2, 3)] == pytest.approx([(2 / 2 + 0) / 2, (2 / 3 + 0) / 2])
