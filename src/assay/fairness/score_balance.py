@@ -15,8 +15,8 @@ from assay.core.text import figure
 from assay.fairness.disparity import Disparity, Equality
 from assay.fairness.gaps import combine, measure_gap
 from assay.fairness.group_statistics import GroupValue, value_of_share
+from assay.inference.intervals.proportion import student_quantile
 from assay.inference.tail_probabilities import chi_squared
-from assay.inference.unit_intervals import student_quantile
 from assay.tasks.classification.measures.logistic_fit import lines
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ def least_normal(error: float, level: float, power: float = POWER) -> float:
 
 def least_student(error: float, df: float, level: float, power: float = POWER) -> float:
     """The same where the standard error is estimated with some degrees of freedom."""
-    return (student_quantile(df, (1 + level) / 2) + student_quantile(df, power)) * error
+    return (student_quantile((1 + level) / 2, df) + student_quantile(power, df)) * error
 
 
 def least_disagreement(disagree: int, n: int, level: float, power: float = POWER) -> Real:

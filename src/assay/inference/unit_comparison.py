@@ -18,10 +18,11 @@ from assay.core.traits import Better
 from assay.core.values import Undefined
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
+from assay.inference.intervals.proportion import student_quantile
 from assay.inference.power import least_student
 from assay.inference.resampling import stream
 from assay.inference.tail_probabilities import Tail
-from assay.inference.unit_intervals import FEWEST, jackknife_error, student_quantile
+from assay.inference.unit_intervals import FEWEST, jackknife_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

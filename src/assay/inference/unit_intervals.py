@@ -18,7 +18,7 @@ import numpy as np
 
 from assay.core.text import counted
 from assay.inference.estimates import Interval
-from assay.inference.intervals.proportion import normal_quantile, of_shares
+from assay.inference.intervals.proportion import normal_quantile, of_shares, student_quantile
 from assay.inference.resampling import stream
 
 if TYPE_CHECKING:
@@ -104,13 +104,6 @@ def jackknife_error(value: float, without: NDArray[np.float64]) -> float:
     """The standard error from the values without each unit (Tukey 1958)."""
     size = len(without)
     return math.sqrt((size - 1) / size * math.fsum(((without - value) ** 2).tolist()))
-
-
-def student_quantile(share: float, df: float) -> float:
-    """Student's t quantile."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(df, share))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

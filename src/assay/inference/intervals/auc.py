@@ -128,7 +128,7 @@ def area_ends(  # noqa: PLR0917  five of them are one estimate
     if fewest < ENOUGH or near_an_end(area, fewest):
         method = "delong-logit with Student's quantile"
         rows = min(BORROWED, max((fewest / FULL) ** 2, UNSEEN / (fewest * min(area, 1 - area))))
-        quantile = student_quantile((fewest - 1 if known is None else known) + rows, (1 + level) / 2)
+        quantile = student_quantile((1 + level) / 2, (fewest - 1 if known is None else known) + rows)
         smooth = smooth_variance(area, positives, negatives)
         variance = (fewest * variance + rows * smooth) / (fewest + rows)
     logit = math.log(area / (1 - area))

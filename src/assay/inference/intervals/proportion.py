@@ -40,12 +40,12 @@ def normal_quantile(share: float) -> float:
     return NormalDist().inv_cdf(share)
 
 
-def student_quantile(freedom: float, share: float) -> float:
+def student_quantile(share: float, freedom: float) -> float:
     """The quantile of Student's distribution; with much freedom by its expansion, which needs no SciPy.
 
     What is left out is below 1e-14 of the value there (Abramowitz and Stegun 1964, 26.7.5).
 
-    >>> round(student_quantile(10_000, 0.975), 9), round(student_quantile(9, 0.975), 9)
+    >>> round(student_quantile(0.975, 10_000), 9), round(student_quantile(0.975, 9), 9)
     (1.96020124, 2.262157163)
     """
     z = normal_quantile(share)

@@ -30,7 +30,7 @@ def agreement_interval(agreement: Agreement, level: float, *, raters: int) -> Fo
     error = standard_error(agreement, raters=raters)
     if not error > 1e-12:  # noqa: PLR2004  rounding of a spread of 0
         return NO_SPREAD
-    times = normal_quantile(share) if raters == TWO else student_quantile(n - 1, share)
+    times = normal_quantile(share) if raters == TWO else student_quantile(share, n - 1)
     low, high = max(-1.0, agreement.value - times * error), min(1.0, agreement.value + times * error)
     return Interval(low=low, high=high, level=level, method="fleiss-cohen-everitt" if raters == TWO else "gwet")
 

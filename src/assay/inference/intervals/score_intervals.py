@@ -188,7 +188,7 @@ class ScoreUncertainty:
         share, fewest = (1 + self._wanted.level) / 2, min(float(t.positives), float(t.negatives))
         if measure.family != "curves" or fewest < 2:  # noqa: PLR2004  one row has no spread
             return normal_quantile(share)
-        return student_quantile(fewest - 1, share)
+        return student_quantile(share, fewest - 1)
 
     def _of_best(self, t: Ranked, measure: Measure, value: float, drawn: Floats) -> Found:
         """Newcombe's interval of the two rates at the best threshold, moved down by what choosing it adds by chance.

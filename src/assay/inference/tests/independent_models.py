@@ -73,7 +73,7 @@ def delong_unpaired(t: Apart, *, level: float = 0.95) -> Finding:
         known = {"statistic": undefined, "least": undefined, "more": more, "counts": counts}
         return _finding(t, chance=chance, effect=effect, statistic_name="t", **known)
     df = error**4 / sum(part**2 / (n - 1) for part, n in zip(parts, sizes, strict=True))
-    reach = student_quantile(df, (1 + level) / 2) * error
+    reach = student_quantile((1 + level) / 2, df) * error
     ends = max(gap - reach, -1.0), min(gap + reach, 1.0)
     return _finding(
         t,

@@ -210,7 +210,7 @@ def student_effect(
     name: str, value: float, error: float, df: float, level: float, *, method: str = "student t"
 ) -> Effect:
     """A value plus and minus quantiles of Student's distribution."""
-    return Effect.around(name, value, student_quantile(df, (1 + level) / 2) * error, level, method)
+    return Effect.around(name, value, student_quantile((1 + level) / 2, df) * error, level, method)
 
 
 def _spreads(t: FiveByTwo) -> Fraction:

@@ -160,7 +160,7 @@ def conover(t: Blocks, *, level: float = 0.95) -> tuple[Finding, ...]:
             parts: dict[str, Any] = {"chance": SAME if gap else CERTAIN, "statistic": lost, "least": lost}
             findings.append(_pair(t, (x, y), gap / j, None, level, statistic_name="difference of mean ranks", **parts))
             continue
-        reach, least = student_quantile(df, (1 + level) / 2) * error / j, least_student(error / j, df, level)
+        reach, least = student_quantile((1 + level) / 2, df) * error / j, least_student(error / j, df, level)
         parts = {"chance": student(gap / error, df), "statistic": gap / error, "statistic_name": "t", "least": least}
         findings.append(_pair(t, (x, y), gap / j, reach, level, method="conover", df=(df,), **parts))
     return tuple(findings)

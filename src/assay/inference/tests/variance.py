@@ -141,7 +141,7 @@ def pitman_morgan(t: Pairs, *, level: float = 0.95) -> Finding:
         lost = Undefined(reason="the values of the models lie on one line", code="zero-variance")
         return _flat(name, "t", n).said(chance=lost, statistic=lost, notes=())
     value = float(a - b) * math.sqrt(df) / (2 * math.sqrt(free))
-    reach = 1 + 2 * student_quantile(df, (1 + level) / 2) ** 2 * free / float(a * b) / df  # half of F + 1/F at the ends
+    reach = 1 + 2 * student_quantile((1 + level) / 2, df) ** 2 * free / float(a * b) / df  # half of F + 1/F at the ends
     low, high = ratio / (reach + math.sqrt(reach**2 - 1)), ratio * (reach + math.sqrt(reach**2 - 1))
     return Finding(
         chance=student(value, df),

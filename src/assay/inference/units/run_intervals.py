@@ -14,7 +14,8 @@ import numpy as np
 
 from assay.core.text import counted
 from assay.inference.estimates import Interval
-from assay.inference.unit_intervals import FEWEST, jackknife_error, student_quantile
+from assay.inference.intervals.proportion import student_quantile
+from assay.inference.unit_intervals import FEWEST, jackknife_error
 
 if TYPE_CHECKING:
     from assay.core.arrays import Floats

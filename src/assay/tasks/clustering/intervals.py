@@ -13,7 +13,8 @@ import numpy as np
 
 from assay.core.text import counted
 from assay.inference.estimates import Interval
-from assay.inference.unit_intervals import scale_of, student_quantile
+from assay.inference.intervals.proportion import student_quantile
+from assay.inference.unit_intervals import scale_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

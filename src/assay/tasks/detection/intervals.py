@@ -19,8 +19,9 @@ from assay.core.labels import Label
 from assay.core.text import counted, figure, listed
 from assay.core.values import Undefined
 from assay.inference.estimates import ByClass, Estimate, Interval, build_estimate
+from assay.inference.intervals.proportion import student_quantile
 from assay.inference.resampling import stream
-from assay.inference.unit_intervals import scale_of, student_quantile
+from assay.inference.unit_intervals import scale_of
 from assay.measures.declare import Measure, parse
 from assay.tasks.detection.box_values import BoxValues, draw_values, mean_of_draws, read_values
 from assay.tasks.detection.count_notes import FEW, describe_lonely_classes, describe_ties, rare_classes, refuse_rare

@@ -16,11 +16,11 @@ from assay.core.text import counted
 from assay.core.values import Undefined
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
-from assay.inference.intervals.proportion import normal_quantile
+from assay.inference.intervals.proportion import normal_quantile, student_quantile
 from assay.inference.resampling import stream
 from assay.inference.tail_probabilities import Tail, normal
 from assay.inference.tests.mcnemar import mcnemar_midp
-from assay.inference.unit_intervals import FEWEST, student_quantile
+from assay.inference.unit_intervals import FEWEST
 from assay.tally.base import Digested
 from assay.tally.contingency_tables import Outcomes
 from assay.tally.unit_table import UnitTable

@@ -15,8 +15,8 @@ from assay.core.labels import Label
 from assay.core.text import counted, quoted
 from assay.core.values import Share, Undefined, Value
 from assay.inference.estimates import ByClass, Estimate, Interval, build_estimate
-from assay.inference.intervals.proportion import fitting, of_share
-from assay.inference.unit_intervals import FEW, FEWEST, jackknife_interval, scale_of, student_quantile
+from assay.inference.intervals.proportion import fitting, of_share, student_quantile
+from assay.inference.unit_intervals import FEW, FEWEST, jackknife_interval, scale_of
 from assay.measures.declare import Measure, parse
 from assay.tally.labels.one_vs_rest import Binary
 from assay.tasks.multilabel.measures import FREQUENCIES, LABELS, ORDER

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.inference.unit_intervals import student_quantile
+from assay.inference.intervals.proportion import student_quantile
 from assay.tasks.regression.summary import view_of
 from assay.tasks.regression.sums import as_double
 from assay.tasks.regression.views import View

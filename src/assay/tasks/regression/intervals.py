@@ -15,7 +15,8 @@ import numpy as np
 from assay.core.text import counted
 from assay.core.values import Share, Undefined
 from assay.inference.estimates import Interval
-from assay.inference.unit_intervals import FEW, FEWEST, jackknife_error, scale_of, student_quantile
+from assay.inference.intervals.proportion import student_quantile
+from assay.inference.unit_intervals import FEW, FEWEST, jackknife_error, scale_of
 from assay.tasks.regression.summary import SummaryView
 from assay.tasks.regression.sums import Errors, LackingColumnError, as_double
 from assay.tasks.regression.views import ORDER, RowView, View

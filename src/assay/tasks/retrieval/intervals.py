@@ -14,9 +14,8 @@ import numpy as np
 
 from assay.core.text import counted
 from assay.inference.estimates import Interval
-from assay.inference.intervals.proportion import wilson
+from assay.inference.intervals.proportion import student_quantile, wilson
 from assay.inference.resampling import stream
-from assay.inference.unit_intervals import student_quantile
 
 if TYPE_CHECKING:
     from assay.core.arrays import Floats
