@@ -15,7 +15,7 @@ PATIENCE: Final = 0.5
 
 @contextmanager
 def progress_bar(title: str, *, quiet: bool = False, of_bytes: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Give a function that tells how much of a total is done."""
+    """Give a function that tells how much of a total is done; bytes are those of a large file and shown at once."""
     if quiet or not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
@@ -30,7 +30,7 @@ def progress_bar(title: str, *, quiet: bool = False, of_bytes: bool = False) -> 
 
     def tell(done: int, total: int) -> None:
         bar.update(task, completed=done, total=total)
-        if time.monotonic() - began > PATIENCE and not bar.live.is_started:
+        if (of_bytes or time.monotonic() - began > PATIENCE) and not bar.live.is_started:
             bar.start()
 
     try:

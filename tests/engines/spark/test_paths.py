@@ -142,7 +142,7 @@ def test_the_command_line_names_the_engine(cluster, path, tmp_path):
     cli.main(["run", str(path), *roles, "--engine", cluster.connect], standalone_mode=False)
     written = assay.load(tmp_path / "record.json")
     assert written.confusion == assay.assess(data=path, truth="y", predicted="p.q").confusion
-    with pytest.raises(assay.PlanError, match="is not stated"):
+    with pytest.raises(assay.PlanError, match="missing option: the column of the truth"):
         cli.main(["run", "hdfs://there/a.parquet", "--engine", cluster.connect], standalone_mode=False)
 
 
