@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from assay.core.errors import EngineError, RowsError
 from assay.core.quanta import BITS
 from assay.rows.engines.score_expressions import arrays, fetched
 from assay.rows.source import FrameSource
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from assay.core.arrays import Whole
     from assay.rows.engines.score_expressions import Frame
 
-_ROWS, _LEAST = "assay_rows", "assay_least"
+_ROWS, _LEAST, _PRESENT = "assay_rows", "assay_least", "assay_present"
 _PARTS: Final = ("w0", "w1", "q0", "q1")
 """Lower and upper halves of the weights, then of the squares."""
 
@@ -46,7 +47,12 @@ def weigh_cells(source: FrameSource, columns: Sequence[str]) -> list[tuple[tuple
     wide = source.frame.implementation.is_duckdb()
     units = Fraction(2) ** exponent, Fraction(2) ** square_unit(exponent)
     cells = []
-    for row in fetched(source, _grouped(source, columns, halves=not wide)):
+    try:
+        groups = fetched(source, _grouped(source, columns, halves=not wide))
+    except (EngineError, RowsError):
+        refuse_unfit(source)  # NaN and infinity cannot be cast to whole numbers
+        raise
+    for row in groups:
         rows, least, *parts = (int(cast("int", number)) for number in row[keys:])
         _demand_fit(source, least)
         weight, squares = parts if wide else (parts[0] + (parts[1] << HALF), parts[2] + (parts[3] << HALF))
@@ -79,9 +85,10 @@ def _grouped(source: FrameSource, columns: Sequence[str], *, halves: bool) -> Fr
     names = [f"k{place}" for place in range(len(columns))]
     keys = (nw.col(column).alias(name) for column, name in zip(columns, names, strict=True))
     exponent, weight = cast("int", source.quantum), weight_number(source)
-    # An unfit weight counts -1 quantum, by which the least weight shows it.
-    fit = nw.when(is_fit(weight)).then(weight).otherwise(nw.lit(-(2.0**exponent)))
-    quanta = (fit * 2.0**-exponent).floor().cast(nw.Float64)
+    if halves:
+        # An unfit weight counts -1 quantum, by which the least weight shows it.
+        weight = nw.when(is_fit(weight)).then(weight).otherwise(nw.lit(-(2.0**exponent)))
+    quanta = (weight * 2.0**-exponent).floor().cast(nw.Float64)
     if halves:
         rows = source.frame.select(*keys, w=quanta)
         rows = rows.with_columns(q=_square(nw.col("w")))
@@ -94,7 +101,10 @@ def _grouped(source: FrameSource, columns: Sequence[str], *, halves: bool) -> Fr
         rows = source.frame.select(*keys, w=quanta.cast(nw.Int64), q=_square(quanta).cast(nw.Int64))
     parts, least = (_PARTS, "w1") if halves else (("w", "q"), "w")
     sums = [nw.col(part).sum() for part in parts]
-    grouped = rows.group_by(*names).agg(nw.len().alias(_ROWS), nw.col(least).min().alias(_LEAST), *sums)
+    facts = [nw.len().alias(_ROWS), nw.col(least).min().alias(_LEAST), nw.col(least).count().alias(_PRESENT)]
+    grouped = rows.group_by(*names).agg(*facts, *sums)
+    missing = nw.col(_PRESENT) < nw.col(_ROWS)
+    grouped = grouped.with_columns(nw.when(missing).then(nw.lit(-1)).otherwise(nw.col(_LEAST)).alias(_LEAST))
     return grouped.select(*names, _ROWS, _LEAST, *(nw.col(part).cast(nw.Int64) if halves else part for part in parts))
 
 
