@@ -40,7 +40,7 @@ class UnitPart:
     margins: Floats
     """Units by hits, actual and called, by classes: rows, or what they weigh."""
     places: Floats | None = None
-    """Unit, place among the distinct scores, positives and negatives there; one row for each score of a unit."""
+    """Unit, place among the distinct scores, positives and negatives there; a row for each score of a unit, sorted."""
 
     @classmethod
     def build(
@@ -75,11 +75,12 @@ class UnitPart:
         if scores is None or ranked is None:
             return part.ordered()
         number = scores.labels[-1].placed({cast("Label", name): code for code, name in enumerate(names)})
-        keys, entry = np.unique(
-            number * len(ranked.score) + np.searchsorted(ranked.score, scores.value), return_inverse=True
-        )
-        much = [np.bincount(entry, weights=scores.weight * side) for side in (scores.positive, ~scores.positive)]
-        return replace(part, places=np.column_stack([*np.divmod(keys, len(ranked.score)), *much])).ordered()
+        keys = number * len(ranked.score) + np.searchsorted(ranked.score, scores.value)
+        order = np.argsort(keys)
+        keys, weight, positive = keys[order], scores.weight[order], scores.positive[order]
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        much = [np.add.reduceat(weight * side, starts) for side in (positive, ~positive)] if len(keys) else [keys, keys]
+        return replace(part, places=np.array([*np.divmod(keys[starts], len(ranked.score)), *much]).T).ordered()
 
     def with_labels(self, labels: tuple[Label, ...], wanted: tuple[Label, ...]) -> UnitPart:
         """The same over more classes."""
@@ -98,14 +99,12 @@ class UnitPart:
         order = np.lexsort(keys)
         if self.places is None:
             return replace(self, margins=self.margins[order])
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        unit, place = (column.astype(np.int64) for column in self.places.T[:2])
-        unit = rank[unit]
-        in_order = np.argsort(unit * (place.max(initial=0) + 1) + place)
-        places = self.places[in_order]
-        places[:, 0] = unit[in_order]
-        return replace(self, margins=self.margins[order], places=places)
+        sizes = np.bincount(self.places[:, 0].astype(np.intp), minlength=len(order))
+        shift, sizes = (np.cumsum(sizes) - sizes)[order], sizes[order]
+        shift -= np.cumsum(sizes) - sizes  # from where a unit begins now to where it began before
+        places = self.places.T.take(np.arange(len(self.places)) + np.repeat(shift, sizes), axis=1)
+        places[0] = np.repeat(np.arange(len(order)), sizes)
+        return replace(self, margins=self.margins[order], places=places.T)
 
     @property
     def units(self) -> int:
@@ -159,7 +158,7 @@ class UnitPart:
             margins=_unpacked(content["margins"], math.prod(shape)).reshape(shape),
             places=None
             if places is None
-            else np.column_stack([_unpacked(column, places["size"]) for column in places["columns"]]),
+            else np.array([_unpacked(column, places["size"]) for column in places["columns"]]).T,
         )
 
 
@@ -199,8 +198,8 @@ def add_parts(a: Classified, b: Classified, both: Classified) -> UnitPart:
     for part, table, first in zip(parts, cast("list[Ranked]", tables), (0, parts[0].units), strict=True):
         unit, place, pos, neg = cast("Floats", part.places).T
         moved = np.searchsorted(whole.score, np.asarray(table.score)[place.astype(np.intp)])
-        placed.append(np.column_stack([unit + first, moved, pos, neg]))
-    return UnitPart(margins=margins, places=np.concatenate(placed)).ordered()
+        placed.append(np.array([unit + first, moved, pos, neg]))
+    return UnitPart(margins=margins, places=np.concatenate(placed, axis=1).T).ordered()
 
 
 def score_table(tally: Classified) -> Ranked | None:
