@@ -10,6 +10,8 @@ import pytest
 
 import assay
 from assay.assess.record.verification import verify
+from assay.measures.declare import parse
+from assay.tasks.classification.unit_part import score_table
 
 MEASURES = ("accuracy", "recall", "precision", "f1", "matthews_corrcoef", "auroc", "average_precision")
 
@@ -266,3 +268,14 @@ def test_repeated_ids_point_to_units(tmp_path):
             data=data, **columns, group=["patient"], positive="1" if isinstance(data, str) else 1
         ).notes
         assert any("unit=..." in note for note in notes)
+
+
+@pytest.mark.parametrize("weight", [None, "quarters"])
+def test_areas_without_each_unit_equal_those_of_the_scores_that_are_left(weight):
+    rows, unit = patients(seed=7, units=25, rows=8)
+    rows["score"] = np.round(rows["score"], 1)  # ties within and between units
+    quarters = np.random.default_rng(2).integers(1, 9, len(unit)) / 4
+    a = assay.assess(**rows, unit=unit, **({} if weight is None else {"weight": quarters}))
+    part, ranked = a.counts.units, score_table(a.counts)
+    left = parse("auroc").values(part.scores_without(ranked, 0, part.units))
+    np.testing.assert_allclose(part.areas_without(ranked), left, rtol=1e-14)

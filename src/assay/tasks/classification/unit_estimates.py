@@ -73,13 +73,15 @@ class UnitIntervals:
         ranked, part = score_table(self._tally), self._part
         if ranked is None or part.places is None or measure.takes is not Ranked or positive != self._tally.positive:
             return "by unit, scores are counted for the positive of two classes only, up to 50,000 distinct ones"
-        if part.units * len(ranked.score) > MOST:
+        if measure.name == "auroc":
+            without = part.areas_without(ranked)
+        elif part.units * len(ranked.score) > MOST:
             return f"{part.units:,} units with {len(ranked.score):,} distinct scores are too many to leave out in turn"
-        step = max(1, AT_ONCE // len(ranked.score))
-        tables = (
-            part.scores_without(ranked, first, min(first + step, part.units)) for first in range(0, part.units, step)
-        )
-        without = np.concatenate([np.atleast_1d(measure.values(table)) for table in tables])
+        else:
+            step = max(1, AT_ONCE // len(ranked.score))
+            starts = range(0, part.units, step)
+            tables = (part.scores_without(ranked, first, min(first + step, part.units)) for first in starts)
+            without = np.concatenate([np.atleast_1d(measure.values(table)) for table in tables])
         positives = part.margins[:, 1, self._tally.labels.index(cast("Any", self._tally.positive))]
         rarer = positives if positives.sum() * PAIR <= part.sizes.sum() else part.sizes - positives
         return jackknife_t(
