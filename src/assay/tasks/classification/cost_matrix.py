@@ -56,6 +56,12 @@ class Costs:
         if strange:
             what = f"a cost is stated for {quoted(strange[0])}, which is not a class"
             more = {"found": listed(strange), "known": listed(labels), "fix": "name the classes as the data do"}
+            twin = [label for label in labels if str(label) == str(strange[0])]  # the same to read, of another type
+            if twin:
+                kind = (
+                    "text" if isinstance(twin[0], str) else "the number" if type(twin[0]) is not bool else "the value"
+                )
+                raise _invalid(what, **{**more, "fix": f"write the label as {kind} {quoted(twin[0])}, as the data do"})
             raise unknown_choice(strange[0], labels, what, code="costs-invalid", where="costs", **more)
         lost = [(a, b) for a in labels for b in labels if a != b and (a, b) not in cells]
         if lost:
