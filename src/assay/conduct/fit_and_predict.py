@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.conduct.fold_cache import Kept, Outcome, Scored, data_digest, fingerprint
+from assay.conduct.fold_tallies import Outcome, Scored
 from assay.conduct.splits import Fold, dice
 from assay.core.errors import PlanError, RowsError, UnknownLabel
 from assay.core.labels import Label
@@ -27,8 +26,6 @@ CHANCE: Final = 2
 """A second number beside repeat and fold, so that estimators have chance of their own."""
 ROUNDING: Final = 1e-9
 """How far a probability may stray from 0 to 1 by sums that were rounded."""
-BATCH: Final = 4
-"""Units handed out at a time for each worker where a backend cannot give results one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -56,38 +53,22 @@ def run(
     *,
     seed: int,
     jobs: int | None = None,
-    folder: Any = None,  # noqa: ANN401  a path of any kind
 ) -> dict[str, list[Outcome]]:
-    """Every model in every fold; finished folds are kept in the folder, and taken from there."""
+    """Every model in every fold."""
     todo = [(model, i) for i in range(len(folds)) for model in estimators]  # all models meet a fold before the next
     outcomes: dict[tuple[str, int], Outcome] = {}
-    keep: Callable[[tuple[str, int], Outcome], None] = outcomes.__setitem__
-    if folder is not None:
-        kept = Kept(folder, {"data": data_digest(data.x, data.y, data.labels, data.positive), "seed": seed})
-        prints = {model: fingerprint(model, one) for model, one in estimators.items()}
-        keys = {(model, i): kept.key(prints[model], folds[i]) for model, i in todo}
-        loaded = {unit: kept.load(unit[0], folds[unit[1]], keys[unit]) for unit in todo}
-        outcomes |= {unit: outcome for unit, outcome in loaded.items() if outcome is not None}
-
-        def keep(unit: tuple[str, int], outcome: Outcome) -> None:
-            kept.save(unit[0], folds[unit[1]], keys[unit], outcome)
-            outcomes[unit] = outcome
-
-    left = [unit for unit in todo if unit not in outcomes]
     failed: dict[tuple[str, int], Trouble] = {}
-    going = (
-        unit for unit in left if not failed
-    )  # after a failure nothing new is begun; what runs is finished and kept
+    going = (unit for unit in todo if not failed)  # after a failure nothing new is begun
     with progress_bar("folds") as tell:
         for unit, outcome in _outcomes(estimators, data, folds, going, seed=seed, jobs=jobs):
             if isinstance(outcome, Trouble):
                 failed[unit] = outcome
             else:
-                keep(unit, outcome)
+                outcomes[unit] = outcome
             tell(len(outcomes) + len(failed), len(todo))
     if failed:
-        model, i = first = min(failed, key=left.index)
-        raise _failed(model, folds[i], failed[first], kept=folder is not None)
+        model, i = first = min(failed, key=todo.index)
+        raise _failed(model, folds[i], failed[first])
     return {model: [outcomes[model, i] for i in range(len(folds))] for model in estimators}
 
 
@@ -100,18 +81,13 @@ def _outcomes(
     seed: int,
     jobs: int | None,
 ) -> Iterator[tuple[tuple[str, int], Outcome | Trouble]]:
-    from joblib import Parallel, delayed, effective_n_jobs
+    from joblib import Parallel, delayed
 
     calls = (delayed(_one)(unit, estimators[unit[0]], data, folds[unit[1]], seed) for unit in units)
-
     try:
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    except ValueError:  # a backend that hands results over all at once; small batches keep what is finished
+    except ValueError:  # a backend that hands results over all at once
         parallel = Parallel(n_jobs=jobs)
-        step = effective_n_jobs(jobs) * BATCH
-        while batch := list(islice(calls, step)):
-            yield from parallel(batch)
-        return
     yield from parallel(calls)
 
 
@@ -299,13 +275,13 @@ def demand_scikit_learn() -> None:
         ) from error
 
 
-def _failed(model: str, fold: Fold, trouble: Trouble, *, kept: bool) -> PlanError:
+def _failed(model: str, fold: Fold, trouble: Trouble) -> PlanError:
     error = PlanError(
         "fold-failed",
         f"{quoted(model)} failed in {fold.name}",
         where=f"{counted(len(fold.train), 'row')} to train on, {len(fold.test):,} to test on",
         found=visible(trouble.says),
-        fix="repair the estimator or the data" + ("; finished folds are kept" if kept else ""),
+        fix="repair the estimator or the data",
     )
     error.add_note(trouble.trace)
     return error

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is counted of one model in one fold, and the value of a measure on it."""
+"""What one model answered in one fold, what is counted of it, and the value of a measure on it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import numpy as np
 
-from assay.conduct.fold_cache import Outcome, Scored
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import quoted
@@ -25,6 +24,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Places: TypeAlias = NDArray[np.int64]
+
+Scored: TypeAlias = Literal["probability", "any"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Outcome:
+    """What one model did in one fold: class numbers, scores by class or of the positive one, and seconds."""
+
+    predicted: NDArray[np.int64]
+    scores: NDArray[np.float64] | None
+    kind: Scored | None
+    fitting: float
+    predicting: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
