@@ -7,11 +7,10 @@ import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from assay.conduct.fold_tallies import Outcome, Scored
 from assay.conduct.splits import Fold, dice
 from assay.core.errors import PlanError, RowsError, UnknownLabel
 from assay.core.labels import Label
@@ -36,6 +35,20 @@ class Data:
     y: NDArray[Any]
     labels: tuple[Label, ...]
     positive: Label | None
+
+
+Scored: TypeAlias = Literal["probability", "any"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Outcome:
+    """What one model did in one fold: class numbers, scores by class or of the positive one, and seconds."""
+
+    predicted: NDArray[np.int64]
+    scores: NDArray[np.float64] | None
+    kind: Scored | None
+    fitting: float
+    predicting: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

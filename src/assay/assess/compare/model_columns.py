@@ -279,7 +279,7 @@ def named(tables: Sequence[object], data: object) -> object:
             "role-clash",
             "two tables have the same name",
             found=listed(names),
-            fix='name them: data={"A": ..., "B": ...}',
+            fix='give every model a table of its own, or name them: data={"A": ..., "B": ...}',
         )
     return dict(zip(names, tables, strict=True))
 

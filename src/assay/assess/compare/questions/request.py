@@ -41,6 +41,8 @@ class Asked:
     stratified: bool = False
     rows: int = 0
     """Rows of the data set that values were resampled from; 0 where it is not stated."""
+    lower_is_better: bool = False
+    """Whether a smaller value is better, where values are compared."""
     measures: tuple[Measure, ...] = ()
     costs: Costs | None = None
     """What each mistake costs, where it is stated."""
