@@ -206,14 +206,8 @@ def _distinct(opened: OpenedFile, column: str) -> set[Any]:
 
 def _dates(opened: OpenedFile) -> str | None:
     """The one column of dates, if there is exactly one."""
-    from assay.rows.engines.duckdb_engine import quote_identifier
-
-    def dated(column: str) -> bool:
-        name = quote_identifier(column)
-        rows = opened.fetch(f"SELECT {name} FROM rows LIMIT {FEW}")  # noqa: S608  quoted above
-        return bool(rows) and all(ISO_DATE.match(str(row[0])) for row in rows)
-
-    found = [column for column in opened.columns if dated(column)]
+    seen = see_columns(opened)
+    found = [column.name for column in seen if column.values and all(map(ISO_DATE.match, column.values))]
     return found[0] if len(found) == 1 else None
 
 
