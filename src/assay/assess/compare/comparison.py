@@ -20,7 +20,6 @@ from assay.assess.compare.questions.row_questions import (
     of_scores,
 )
 from assay.assess.compare.questions.value_questions import MEAN_RANK, of_groups, of_values, value_of_each
-from assay.assess.environment import environment
 from assay.assess.record.record import Record
 from assay.core.errors import PlanError
 from assay.core.labels import Label
@@ -35,7 +34,6 @@ from assay.inference.tests_catalogue import every_test
 from assay.inference.units.class_score_units import class_value, judge_units, reads_values
 from assay.inference.units.cost_difference import priced_units
 from assay.rows.files.formats import Reading
-from assay.tally.census import Census
 from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.joint_cells import PairedLabels
@@ -74,18 +72,13 @@ class Comparison(ComparisonResult):
         tallies: Mapping[str, Any],
         asked: Asked,
         *,
-        models: tuple[str, ...],
-        census: Census,
         labels: tuple[Label, ...] = (),
         positive: Label | None = None,
-        notes: tuple[str, ...] = (),
-        data: Mapping[str, Any] | None = None,
         proof: str | None = None,
-        found_in: Mapping[str, Any] | None = None,
+        **shared: Any,  # noqa: ANN401  what every comparison has
     ) -> None:
-        self.asked, self.models, self.labels, self.positive = asked, models, labels, positive
-        self.census, self.notes, self.proof = census, notes, proof
-        self._data, self._environment = dict(data or {}), dict(found_in or environment())
+        super().__init__(**shared)
+        self.asked, self.labels, self.positive, self.proof = asked, labels, positive, proof
         for part in (*KINDS, "channels", "values"):
             setattr(self, part, tallies.get(part))
         self.answers = tuple(_answered(tallies, asked, positive, self._data))

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from assay.assess.environment import environment
 from assay.assess.record.record import VERSION, Record, open_tallies, sealed
 from assay.assess.record.report_formats import Result
 from assay.core.errors import PlanError, unknown_choice
@@ -42,11 +43,17 @@ class Place:
 class ComparisonResult(Result):
     """Findings about several models on the same test data."""
 
-    models: tuple[str, ...]
-    census: Census
-    notes: tuple[str, ...]
-    _data: dict[str, Any]
-    _environment: dict[str, Any]
+    def __init__(
+        self,
+        *,
+        models: tuple[str, ...],
+        census: Census,
+        notes: tuple[str, ...] = (),
+        data: Mapping[str, Any] | None = None,
+        found_in: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.models, self.census, self.notes = models, census, notes
+        self._data, self._environment = dict(data or {}), dict(found_in or environment())
 
     @property
     def findings(self) -> tuple[Finding, ...]:
