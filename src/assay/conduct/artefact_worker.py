@@ -2,6 +2,7 @@
 """Answers rows by the file of a model: `python -m assay.conduct.artefact_worker JOB`, in a process of its own.
 
 An ONNX file is data; a joblib file can run code, so whoever starts this has agreed to that.
+An estimator that is not fitted yet is fitted on the training rows first, by what `conduct` uses for a fold.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from typing import Any, Final
 import numpy as np
 
 EXTENSIONS: Final = (".onnx", ".joblib")
+SEED: Final = 4213
 
 
 def main(arguments: Sequence[str]) -> int:
     """Read the job and its rows, ask the model, write id, label and scores of every row."""
     job = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
-    ids, inputs = _read_rows(job["inputs"], job["id"])
+    ids, inputs = read_rows(job["inputs"], job["id"], ())
     ask = _ask_onnx if job["artefact"].lower().endswith(".onnx") else _ask_estimator
     try:
         columns = ask(job, inputs)
@@ -37,13 +39,13 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _read_rows(path: str, key: str) -> tuple[list[str], dict[str, Any]]:
+def read_rows(path: str, key: str, hidden: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
     """The ids, and every other column: numbers where all values are, else text."""
     with Path(path).open(encoding="utf-8", newline="") as file:
         head, *rows = csv.reader(file)
     columns = dict(zip(head, zip(*rows, strict=True), strict=True))
     ids = list(columns.pop(key))
-    return ids, {name: _typed(values) for name, values in columns.items()}
+    return ids, {name: _typed(values) for name, values in columns.items() if name not in hidden}
 
 
 def _typed(values: Sequence[str]) -> Any:  # noqa: ANN401  a column
@@ -73,10 +75,34 @@ def _ask_estimator(job: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[st
     try:
         check_is_fitted(model)
     except NotFittedError:
-        sys.exit("the estimator is not fitted; fit it on the training rows, and write its file again")
+        return _fit_and_ask(job, inputs, model)
     asked = _features(inputs, getattr(model, "feature_names_in_", None))
     scores = None if job["score"] is None else class_scores(model, asked)[0]
     return name_columns(job, model.predict(asked), scores, [str(label) for label in model.classes_])
+
+
+def _fit_and_ask(job: Mapping[str, Any], inputs: Mapping[str, Any], model: Any) -> dict[str, list[Any]]:  # noqa: ANN401
+    from assay.conduct.fit_and_predict import Data, run
+    from assay.conduct.splits import Fold
+
+    if job["train"] is None:
+        sys.exit("the estimator is not fitted, and the plan names no training rows (models.NAME.trained_on)")
+    with Path(job["train"]).open(encoding="utf-8", newline="") as file:
+        truth = [row[job["truth"]] for row in csv.DictReader(file)]
+    _, before = read_rows(job["train"], job["id"], [job["truth"]])
+    rows, names = len(next(iter(inputs.values()))), tuple(sorted(set(truth)))
+    both = {name: np.concatenate([before[name], inputs[name]]) for name in inputs}
+    fold = Fold(repeat=1, fold=1, test=np.arange(len(truth), len(truth) + rows), others=np.arange(len(truth)))
+    # The rows that are answered have no truth here; any label stands in, and nothing looks at it.
+    y = np.array([*truth, *[names[0]] * rows], dtype=object)
+    data = Data(x=_features(both, list(inputs)), y=y, labels=names, positive=_positive(job, names))
+    (outcome,) = run({job["model"]: model}, data, [fold], seed=SEED)[job["model"]]
+    called = [names[number] for number in outcome.predicted.tolist()]
+    return name_columns(job, called, outcome.scores, list(names) if outcome.scores is not None else [])
+
+
+def _positive(job: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    return str(job["positive"]) if str(job["positive"]) in names else None
 
 
 def _ask_onnx(job: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, list[Any]]:

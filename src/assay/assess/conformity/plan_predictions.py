@@ -101,31 +101,38 @@ def make_predictions(loaded: LoadedPlan, limits: Limits | None) -> Iterator[Made
         inputs = write_whole(folder / f"{split}-inputs.csv", _inputs(loaded, rows))
         for model in models_run(loaded):
             goal = folder / f"{model}-{split}.csv"
-            yield _run(loaded, command or _job(loaded, model, inputs, goal), model, split, inputs, goal)
+            yield _run(loaded, command or _job(loaded, model, inputs, goal, limits), model, split, inputs, goal)
 
 
-def _job(loaded: LoadedPlan, name: str, inputs: Path, goal: Path) -> tuple[str, ...]:
+def _job(loaded: LoadedPlan, name: str, inputs: Path, goal: Path, limits: Limits | None) -> tuple[str, ...]:
     """The command that loads the file of a model; what it must know is written beside its answers."""
-    plan, model = loaded.plan, loaded.plan.models[name]
+    plan, model, train = loaded.plan, loaded.plan.models[name], None
+    split = None if model.trained_on is None else plan.data.get(model.trained_on)
+    source = None if split is None else of_split(loaded, split)
+    if source is not None:
+        rows = SplitRows.of(source.data, reading=source.reading(loaded), limits=limits)
+        content = b"" if rows is None else _inputs(loaded, rows, truth=True)
+        train = str(write_whole(goal.with_name(f"{name}-{model.trained_on}.csv"), content)) if content else None
     listed = dict(zip(model.score, plan.task.classes or (), strict=False)) if isinstance(model.score, list) else None
     named = {column: label for label, column in model.score.items()} if isinstance(model.score, dict) else listed
     job = {
-        "artefact": str(loaded.folder / str(model.artefact)), "inputs": str(inputs), "predictions": str(goal),
-        "id": plan.columns.id, "predicted": model.predicted,
-        "score": model.score if isinstance(model.score, str) else named,
+        "model": name, "artefact": str(loaded.folder / str(model.artefact)), "inputs": str(inputs),
+        "predictions": str(goal), "train": train, "truth": plan.columns.truth, "id": plan.columns.id,
+        "predicted": model.predicted, "score": model.score if isinstance(model.score, str) else named,
         "positive": plan.task.positive, "classes": plan.task.classes,
     }  # fmt: skip
     place = write_whole(goal.with_suffix(".job.json"), json.dumps(job).encode("utf-8"))
     return ("{python}", "-m", "assay.conduct.artefact_worker", str(place))
 
 
-def _inputs(loaded: LoadedPlan, rows: SplitRows) -> bytes:
+def _inputs(loaded: LoadedPlan, rows: SplitRows, *, truth: bool = False) -> bytes:
     """The ids and features of a split; where no features are stated, all columns but the truth and answers."""
     columns, plan = loaded.plan.columns, loaded.plan
     hidden = {columns.weight, *(model.predicted for model in plan.models.values())} | ({columns.truth} - {None})
     hidden |= {model.score for model in plan.models.values() if isinstance(model.score, str)}
     wanted = [columns.id, *(columns.features or [name for name in rows.columns if name != columns.id])]
     names = [name for name in wanted if name is not None and name not in hidden]
+    names += [columns.truth] if truth and columns.truth is not None else []
     answers = rows.opened.fetch(f"SELECT {', '.join(map(quote_identifier, names))} FROM rows")  # noqa: S608  quoted
     with io.StringIO(newline="") as text:
         writer = csv.writer(text, lineterminator="\n")

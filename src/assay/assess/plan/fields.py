@@ -231,7 +231,7 @@ class Run(Section):
         ["{python}", "predict.py", "{model}", "{inputs}", "{predictions}"],
     )
     artefacts: Yes | None = says(
-        "Let each model's artefact answer: .onnx, or a fitted scikit-learn estimator in .joblib.",
+        "Let each model's artefact answer: .onnx, or a scikit-learn estimator in .joblib, fitted or yet to be fitted.",
         example=True,
     )
     seconds: Real = says("Seconds it may take for one model.", 3600.0, default=3600.0)
