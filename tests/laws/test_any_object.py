@@ -57,7 +57,7 @@ def test_any_object_for_any_argument_of_conduct(data):
     from sklearn.linear_model import LogisticRegression
 
     given_ = {"estimators": {"A": LogisticRegression()}, "X": FEATURES, "y": ANSWERS, "scheme": "2-fold", "positive": 1}
-    key = data.draw(st.sampled_from([*given_, "groups", "time", "id", "labels", "measures", "seed", "jobs"]))
+    key = data.draw(st.sampled_from([*given_, "groups", "time", "id", "labels", "measures", "seed", "folder", "jobs"]))
     value = data.draw(ANY)
     if key == "jobs" and isinstance(value, int) and abs(value) > 2:
         return  # as many processes as that are what was asked for

@@ -7,6 +7,7 @@ import functools
 import inspect
 import json
 import numbers
+import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -216,6 +217,7 @@ KINDS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "limits": (lambda value: isinstance(value, Limits), "assay.Limits(...)"),
     "seed": (lambda value: isinstance(value, (int, np.integer)) and int(value) < 2**63, "a whole number from 0"),
     "jobs": (lambda value: isinstance(value, int) and 0 < abs(value) < 2**15, "a number of processes, or -1 for all"),
+    "folder": (lambda value: isinstance(value, (str, os.PathLike)) and "\0" not in str(value), "a path"),
     **{name: (_instance_check(kind), f"assay.{kind.__name__}(...)") for name, kind in CLASSES.items()},
 }
 """By argument: what it may be, and how that is written."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from assay.conduct.fold_cache import Kept, Outcome, Scored, data_digest, fingerprint
 from assay.conduct.splits import Fold, dice
 from assay.core.errors import PlanError, RowsError, UnknownLabel
 from assay.core.labels import Label
@@ -25,6 +27,8 @@ CHANCE: Final = 2
 """A second number beside repeat and fold, so that estimators have chance of their own."""
 ROUNDING: Final = 1e-9
 """How far a probability may stray from 0 to 1 by sums that were rounded."""
+BATCH: Final = 4
+"""Units handed out at a time for each worker where a backend cannot give results one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,20 +39,6 @@ class Data:
     y: NDArray[Any]
     labels: tuple[Label, ...]
     positive: Label | None
-
-
-Scored: TypeAlias = Literal["probability", "any"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Outcome:
-    """What one model did in one fold: class numbers, scores by class or of the positive one, and seconds."""
-
-    predicted: NDArray[np.int64]
-    scores: NDArray[np.float64] | None
-    kind: Scored | None
-    fitting: float
-    predicting: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,22 +56,38 @@ def run(
     *,
     seed: int,
     jobs: int | None = None,
+    folder: Any = None,  # noqa: ANN401  a path of any kind
 ) -> dict[str, list[Outcome]]:
-    """Every model in every fold."""
+    """Every model in every fold; finished folds are kept in the folder, and taken from there."""
     todo = [(model, i) for i in range(len(folds)) for model in estimators]  # all models meet a fold before the next
     outcomes: dict[tuple[str, int], Outcome] = {}
+    keep: Callable[[tuple[str, int], Outcome], None] = outcomes.__setitem__
+    if folder is not None:
+        kept = Kept(folder, {"data": data_digest(data.x, data.y, data.labels, data.positive), "seed": seed})
+        prints = {model: fingerprint(model, one) for model, one in estimators.items()}
+        keys = {(model, i): kept.key(prints[model], folds[i]) for model, i in todo}
+        loaded = {unit: kept.load(unit[0], folds[unit[1]], keys[unit]) for unit in todo}
+        outcomes |= {unit: outcome for unit, outcome in loaded.items() if outcome is not None}
+
+        def keep(unit: tuple[str, int], outcome: Outcome) -> None:
+            kept.save(unit[0], folds[unit[1]], keys[unit], outcome)
+            outcomes[unit] = outcome
+
+    left = [unit for unit in todo if unit not in outcomes]
     failed: dict[tuple[str, int], Trouble] = {}
-    going = (unit for unit in todo if not failed)  # after a failure nothing new is begun
+    going = (
+        unit for unit in left if not failed
+    )  # after a failure nothing new is begun; what runs is finished and kept
     with progress_bar("folds") as tell:
         for unit, outcome in _outcomes(estimators, data, folds, going, seed=seed, jobs=jobs):
             if isinstance(outcome, Trouble):
                 failed[unit] = outcome
             else:
-                outcomes[unit] = outcome
+                keep(unit, outcome)
             tell(len(outcomes) + len(failed), len(todo))
     if failed:
-        model, i = first = min(failed, key=todo.index)
-        raise _failed(model, folds[i], failed[first])
+        model, i = first = min(failed, key=left.index)
+        raise _failed(model, folds[i], failed[first], kept=folder is not None)
     return {model: [outcomes[model, i] for i in range(len(folds))] for model in estimators}
 
 
@@ -94,13 +100,18 @@ def _outcomes(
     seed: int,
     jobs: int | None,
 ) -> Iterator[tuple[tuple[str, int], Outcome | Trouble]]:
-    from joblib import Parallel, delayed
+    from joblib import Parallel, delayed, effective_n_jobs
 
     calls = (delayed(_one)(unit, estimators[unit[0]], data, folds[unit[1]], seed) for unit in units)
+
     try:
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    except ValueError:  # a backend that hands results over all at once
+    except ValueError:  # a backend that hands results over all at once; small batches keep what is finished
         parallel = Parallel(n_jobs=jobs)
+        step = effective_n_jobs(jobs) * BATCH
+        while batch := list(islice(calls, step)):
+            yield from parallel(batch)
+        return
     yield from parallel(calls)
 
 
@@ -288,13 +299,13 @@ def demand_scikit_learn() -> None:
         ) from error
 
 
-def _failed(model: str, fold: Fold, trouble: Trouble) -> PlanError:
+def _failed(model: str, fold: Fold, trouble: Trouble, *, kept: bool) -> PlanError:
     error = PlanError(
         "fold-failed",
         f"{quoted(model)} failed in {fold.name}",
         where=f"{counted(len(fold.train), 'row')} to train on, {len(fold.test):,} to test on",
         found=visible(trouble.says),
-        fix="repair the estimator or the data",
+        fix="repair the estimator or the data" + ("; finished folds are kept" if kept else ""),
     )
     error.add_note(trouble.trace)
     return error

@@ -19,7 +19,7 @@ import numpy as np
 from assay.assess.compare.comparison import Comparison
 from assay.assess.compare.questions.request import Asked
 from assay.assess.compare.questions.value_questions import of_values
-from assay.conduct.fit_and_predict import Outcome
+from assay.conduct.fold_cache import Outcome
 from assay.conduct.schemes import Scheme
 from assay.conduct.splits import Fold, Rows, digest
 from assay.core.errors import PlanError

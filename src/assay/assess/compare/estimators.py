@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,16 +12,8 @@ import numpy as np
 
 from assay.assess.arguments import check_kinds
 from assay.assess.compare.cross_validation import Conducted
-from assay.conduct.fit_and_predict import (
-    Data,
-    Outcome,
-    demand_scikit_learn,
-    features,
-    inner_folds_go_to,
-    named,
-    numbered,
-    run,
-)
+from assay.conduct.fit_and_predict import Data, demand_scikit_learn, features, inner_folds_go_to, named, numbered, run
+from assay.conduct.fold_cache import Outcome
 from assay.conduct.schemes import Scheme, given_parts, scheme_of
 from assay.conduct.splits import Rows, repeats_alike
 from assay.core.errors import PlanError, RowsError
@@ -58,6 +51,7 @@ def conduct(
     labels: Sequence[Label] | None = None,
     measures: Iterable[str | Measure] | str | None = None,
     seed: int = SEED,
+    folder: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
 ) -> Conducted:
     """Train and test classifiers on the same folds; what they answer is counted fold by fold.
@@ -72,6 +66,7 @@ def conduct(
     positive, labels: the positive class of two, and all classes in order
     measures: names of measures or families; None takes the first headline measure
     seed: the seed of all splits
+    folder: where finished folds are kept, so that they are not run again
     jobs: how many folds joblib runs at once, with whatever backend it has
 
     >>> from sklearn.dummy import DummyClassifier
@@ -80,7 +75,8 @@ def conduct(
     (0.75, 0.75)
     """
     demand_scikit_learn()
-    check_kinds({"positive": positive, "labels": labels, "measures": measures, "seed": seed, "jobs": jobs})
+    check_kinds({"positive": positive, "labels": labels, "measures": measures, "seed": seed, "jobs": jobs,
+                 "folder": folder})  # fmt: skip
     models = named(estimators)
     given = as_array(y, "y")
     settled = _settled(_names(given), labels, positive)
@@ -97,7 +93,7 @@ def conduct(
     if alike := repeats_alike(folds):
         notes.append(f"{counted(alike, 'repeat')} deals the rows as an earlier one: they are too few to deal anew")
     data = Data(x=matrix, y=given, labels=settled.labels, positive=settled.positive)
-    outcomes = run(models, data, folds, seed=seed, jobs=jobs)
+    outcomes = run(models, data, folds, seed=seed, jobs=jobs, folder=folder)
     return Conducted(
         scheme=way,
         seed=int(seed),
