@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from assay.app.option_types import flag, give_options, named_values, row, words
+from assay.core.errors import PlanError
+from assay.core.text import listed
 
 if TYPE_CHECKING:
     from assay.rows.limits import Limits
@@ -323,19 +325,21 @@ of_files = give_options(
 """Give a command the options about what it writes and prints."""
 
 
-def typed(names: Iterable[str], free: Iterable[str] = ()) -> list[str]:
-    """Those among some options that were written on the command line, as they are written there.
+def refuse_typed(names: Iterable[str], why: str, fix: str, free: Iterable[str] = ()) -> None:
+    """Refuse options that were typed and would be passed over, because somebody relies on them.
 
-    Options about the machine, and those that are free, are left out.
+    Options about the machine, and those that are free, are left out; `{}` in the reason stands for the options.
     """
     context = click.get_current_context()
     spelled = {one.name: max(one.opts, key=len) for one in context.command.params}
     ours = {*free, "memory", "threads", "temp"}
-    return [
+    typed = [
         spelled[name]
         for name in names
         if name not in ours and context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
     ]
+    if typed:
+        raise PlanError("role-clash", why.format(listed(typed)), found=", ".join(typed), fix=fix)
 
 
 def door_arguments(given: dict[str, Any]) -> dict[str, Any]:

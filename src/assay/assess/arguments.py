@@ -127,11 +127,6 @@ class TestSettings:
     pairing: Literal["id", "position"] | None = None
     channel: object = None
 
-    def of_request(self) -> dict[str, Any]:
-        """Return the fields that a comparison's Record keeps."""
-        apart = ("independent", "pairing", "channel")
-        return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in apart}
-
 
 CLASSES: Final[Mapping[str, type]] = {
     "reading": Reading,
@@ -253,7 +248,7 @@ def with_settings(function: Callable[P, R]) -> Callable[P, R]:
         arguments = cast("dict[str, Any]", given)
         if tables and not takes_tables:
             raise _by_position(function.__name__, tables, arguments, known)
-        _rename(arguments, known)
+        rename(arguments, known)
         demand_names(function.__name__, arguments, known, more=takes_more)
         own = ("labels", "positive") if arguments.get("task") else ()  # a task checks its options itself
         check_kinds({name: value for name, value in arguments.items() if name in known and name not in own})
@@ -262,7 +257,7 @@ def with_settings(function: Callable[P, R]) -> Callable[P, R]:
     return checked
 
 
-def _rename(arguments: dict[str, Any], known: Collection[str]) -> None:
+def rename(arguments: dict[str, Any], known: Collection[str]) -> None:
     """`subject` is another name of `unit`, and `cross` adds groups to `group`."""
     if "subject" in arguments and "unit" in known:
         if arguments.get("unit") is not None:

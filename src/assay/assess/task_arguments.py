@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from assay.assess.arguments import IntervalSettings, check_kinds, demand_names, name_factors
+from assay.assess.arguments import IntervalSettings, check_kinds, demand_names, name_factors, rename
 from assay.core.declared_types import shown_object
 from assay.core.errors import PlanError, RowsError, unknown_choice
 from assay.core.parallel import monotonic
 from assay.core.task import Request, Task
 from assay.core.text import visible
-from assay.fairness.crossed_groups import add_crossed, cross_inputs
+from assay.fairness.crossed_groups import cross_inputs
 from assay.rows.files.formats import Reading
 from assay.tasks.task_settings import TaskSettings, choose_measures
 
@@ -56,21 +56,18 @@ class TaskCall:
 def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, Any]) -> TaskCall:
     """Sort arguments into roles, options and settings; one that the task does not know is an error."""
     arguments = dict(given)
-    if "subject" in arguments:
-        arguments["unit"] = arguments.pop("subject")
     for role, value in zip(task.roles, roles, strict=False):
         if role.name in arguments:
             raise PlanError("role-clash", f"{role.name} is given twice", where=role.name, fix="give it once")
         arguments[role.name] = value
     known = [*(role.name for role in task.roles), *(option.name for option in task.options), *COMMON]
+    rename(arguments, known)
     demand_names(task.name, arguments, known)
     _check_values(task, arguments)
     options = _settle_options(task, arguments)
     missing = arguments.get("missing") or "error"
     reading = arguments.get("reading") or Reading()
-    group, data = name_factors(arguments.get("group")), arguments.get("data")
-    if arguments.get("cross") is not None:
-        group, data = cross_inputs(add_crossed(group, arguments["cross"]), data)
+    group, data = cross_inputs(name_factors(arguments.get("group")), arguments.get("data"))
     intervals = arguments.get("intervals") or IntervalSettings()
     request = Request(
         given={role.name: arguments[role.name] for role in task.roles if arguments.get(role.name) is not None},

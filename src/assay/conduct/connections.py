@@ -8,8 +8,9 @@ import select
 import subprocess
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
@@ -25,22 +26,6 @@ LARGEST: Final = 1 << 26
 
 class RequestFailed(Exception):  # noqa: N818  not an error of ours: the answer of a target
     """A request had no answer."""
-
-
-class Target(ABC):
-    """Something that answers; every worker has a connection of its own."""
-
-    described: str
-    restarts = True
-    """Whether each run begins with a fresh process."""
-    one_at_a_time = True
-
-    @abstractmethod
-    def connect(self) -> Connection:
-        """Begin to talk to it."""
-
-    def close(self) -> None:  # noqa: B027  most have nothing to leave
-        """Leave nothing behind."""
 
 
 class Connection(ABC):
@@ -59,7 +44,19 @@ class Connection(ABC):
         """End the conversation."""
 
 
-class LineProcess:
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Something that answers; every worker has a connection of its own."""
+
+    described: str
+    connect: Callable[[], Connection]
+    one_at_a_time: bool = True
+    file: str | None = None
+    """The file of a model."""
+    close: Callable[[], None] = lambda: None
+
+
+class LineProcess(Connection):
     """A child process that is asked by lines and answers by lines."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
@@ -74,7 +71,7 @@ class LineProcess:
             env={**os.environ, **self.environment}, bufsize=0, start_new_session=True,
         )  # fmt: skip
 
-    def ask(self, line: bytes, answers: int, timeout: float) -> list[bytes]:
+    def exchange(self, line: bytes, answers: int, timeout: float) -> list[bytes]:
         """Write some lines and read as many as are due; a process that fails to answer is started again."""
         try:
             cast("IO[bytes]", self.process.stdin).write(line)
@@ -130,17 +127,3 @@ class LineProcess:
         with suppress(OSError):
             os.killpg(self.process.pid, 9)
         self.process.wait()
-
-
-class ProcessConnection(Connection):
-    """A conversation with a child process."""
-
-    process: LineProcess
-
-    def peak_bytes(self) -> int | None:
-        """Of the process itself, without those it starts."""
-        return self.process.peak_bytes()
-
-    def close(self) -> None:
-        """End the process."""
-        self.process.close()

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -110,121 +110,80 @@ def _number(text: str | None) -> float:
         return math.nan
 
 
-class Meter(Protocol):
-    """Counts joules since it was opened."""
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """Counts joules since it was opened; must be asked more often than its counters wrap around."""
 
-    @property
-    def name(self) -> str:
-        """What it is called."""
-
-    def joules(self) -> float:
-        """Joules so far; must be asked more often than the counters wrap around."""
+    name: str
+    joules: Callable[[], float]
 
 
-@dataclass(slots=True)
-class _Zone:
-    energy: Path
-    wraps_at: int
-    last: int
-    total: int = 0
-
-    def read(self) -> int:
-        """Microjoules so far."""
-        value = int(self.energy.read_text())
-        step = value - self.last
-        self.total += step if step >= 0 else step + self.wraps_at
-        self.last = value
-        return self.total
+def open_powercap(root: Path = POWERCAP) -> Meter:
+    """The energy counters of the processor packages and their memory, added up."""
+    counters = [counter for place in sorted(root.glob("*:*")) if (counter := _open_zone(place)) is not None]
+    if not counters:
+        msg = "no readable energy counter"
+        raise OSError(msg)
+    return Meter("powercap", lambda: sum(read() for read in counters) * MICRO)
 
 
-class Powercap:
-    """The energy counters of the processor packages and their memory."""
-
-    def __init__(self, root: Path = POWERCAP) -> None:
-        self.name = "powercap"
-        self.zones = [zone for place in sorted(root.glob("*:*")) if (zone := _open_zone(place)) is not None]
-        if not self.zones:
-            msg = "no readable energy counter"
-            raise OSError(msg)
-
-    def joules(self) -> float:
-        """The sum of all zones."""
-        return sum(zone.read() for zone in self.zones) * MICRO
-
-
-def _open_zone(place: Path) -> _Zone | None:
+def _open_zone(place: Path) -> Callable[[], int] | None:
+    """What reads the microjoules of a zone so far; None where it cannot be read, or another zone contains it."""
     try:
-        name = (place / "name").read_text().strip()
-        if not name.startswith(PARTS):
+        if not (place / "name").read_text().strip().startswith(PARTS):
             return None
         wraps_at, energy = int((place / "max_energy_range_uj").read_text()), place / "energy_uj"
-        return _Zone(energy, wraps_at, int(energy.read_text()))
+        total, last = 0, int(energy.read_text())
     except (OSError, ValueError):
         return None
 
+    def read() -> int:
+        nonlocal total, last
+        value = int(energy.read_text())
+        total += value - last + (wraps_at if value < last else 0)
+        last = value
+        return total
 
-class Nvml:
-    """The energy counters of NVIDIA accelerators."""
-
-    def __init__(self) -> None:
-        import pynvml  # type: ignore[import-not-found,unused-ignore]
-
-        self.name, self._library = "NVML", pynvml
-        pynvml.nvmlInit()
-        handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(pynvml.nvmlDeviceGetCount())]
-        if not handles:
-            msg = "no accelerator"
-            raise OSError(msg)
-        self._handles: list[Any] = handles
-        self._first = self._read()
-
-    def _read(self) -> float:
-        return float(sum(self._library.nvmlDeviceGetTotalEnergyConsumption(handle) for handle in self._handles))
-
-    def joules(self) -> float:
-        """The sum of all accelerators."""
-        return (self._read() - self._first) * MILLI
+    return read
 
 
-@dataclass(frozen=True, slots=True)
-class Meters:
-    """Several meters at once."""
+def open_nvml() -> Meter:
+    """The energy counters of NVIDIA accelerators, added up."""
+    import pynvml  # type: ignore[import-not-found,unused-ignore]
 
-    parts: tuple[Meter, ...]
+    pynvml.nvmlInit()
+    handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(pynvml.nvmlDeviceGetCount())]
+    if not handles:
+        msg = "no accelerator"
+        raise OSError(msg)
 
-    @property
-    def name(self) -> str:
-        """All their names."""
-        return " and ".join(meter.name for meter in self.parts)
+    def read() -> float:
+        return float(sum(pynvml.nvmlDeviceGetTotalEnergyConsumption(handle) for handle in handles)) * MILLI
 
-    def joules(self) -> float:
-        """The sum of all meters."""
-        return sum(meter.joules() for meter in self.parts)
+    first = read()
+    return Meter("NVML", lambda: read() - first)
 
 
-class Codecarbon:
+def open_codecarbon() -> Meter:
     """What codecarbon's model says of this machine: an estimate, never a measurement."""
+    try:
+        from codecarbon import OfflineEmissionsTracker
+    except ImportError:
+        raise PlanError(
+            "missing-extra", "estimates of energy need codecarbon", where="energy", fix="pip install codecarbon"
+        ) from None
+    tracker: Any = OfflineEmissionsTracker(
+        country_iso_code="USA", measure_power_secs=1, save_to_file=False, log_level="error"
+    )  # the country tells carbon, which is not asked for
+    tracker.start_task("0")
+    parts: list[float] = []
 
-    def __init__(self) -> None:
-        try:
-            from codecarbon import OfflineEmissionsTracker
-        except ImportError:
-            raise PlanError(
-                "missing-extra", "estimates of energy need codecarbon", where="energy", fix="pip install codecarbon"
-            ) from None
-        self.name = f"{ESTIMATE} by codecarbon, not a measurement"
-        self._tracker: Any = OfflineEmissionsTracker(
-            country_iso_code="USA", measure_power_secs=1, save_to_file=False, log_level="error"
-        )  # the country tells carbon, which is not asked for
-        self._parts, self._total = 1, 0.0
-        self._tracker.start_task("0")
+    def read() -> float:
+        parts.append(float(tracker.stop_task().energy_consumed) * KILOWATT_HOUR)
+        tracker.start_task(str(len(parts)))
+        return sum(parts)
 
-    def joules(self) -> float:
-        """Joules so far, by the model."""
-        self._total += float(self._tracker.stop_task().energy_consumed) * KILOWATT_HOUR
-        self._tracker.start_task(str(self._parts))
-        self._parts += 1
-        return self._total
+    return Meter(f"{ESTIMATE} by codecarbon, not a measurement", read)
 
 
 def meter_work(work: Callable[[], object], meter: Meter) -> float:
@@ -257,14 +216,16 @@ def find_meter(root: Path = POWERCAP) -> Meter | str:
     meters: list[Meter] = []
     reasons: list[str] = []
     try:
-        meters.append(Powercap(root))
+        meters.append(open_powercap(root))
     except OSError:
         reasons.append(NOT_READABLE if any(root.glob("*:*")) else "powercap is absent")
     try:
-        meters.append(Nvml())
+        meters.append(open_nvml())
     except Exception:  # noqa: BLE001  the library raises classes of its own where there is no driver
         reasons.append("NVML is absent")
-    return Meters(tuple(meters)) if meters else f"no evidence: no meter ({', '.join(reasons)})"
+    if not meters:
+        return f"no evidence: no meter ({', '.join(reasons)})"
+    return Meter(" and ".join(meter.name for meter in meters), lambda: sum(meter.joules() for meter in meters))
 
 
 def measure_idle(meter: Meter, seconds: float) -> float:

@@ -14,80 +14,37 @@ import socket
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
-from assay.conduct.connections import LARGEST, Connection, LineProcess, ProcessConnection, RequestFailed, Target
+from assay.conduct.connections import LARGEST, Connection, LineProcess, RequestFailed, Target
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import visible
 
 LOADING: Final = 120.0
 """Seconds that a model may take to load."""
+FILES: Final = {"onnx": ("onnxruntime", "onnx"), "joblib": ("joblib", "conduct")}
+"""Endings of files of models, with the package that loads them and the extra that brings it."""
 
 
-@dataclass
-class ModelTarget(Target):
-    """A model that is loaded in a child process: a function, an estimator, an ONNX file."""
+class ModelConnection(LineProcess):
+    """A child process that holds a model: a function, an estimator, an ONNX file."""
 
-    kind: str
-    place: str
-    inputs: Any
-    threads: int | None = None
-    described: str = ""
-    content: bytes | None = None
-    """A pickled object, where there is no file."""
-    _folder: tempfile.TemporaryDirectory[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Lay out the inputs where the child finds them."""
-        self._folder = tempfile.TemporaryDirectory(prefix="assay-")
-        folder = Path(self._folder.name)
-        inputs = _store_inputs(folder, self.inputs)
-        if self.content is not None:
-            (folder / "model").write_bytes(self.content)
-            self.place = str(folder / "model")
-        job = {
-            "kind": self.kind,
-            "place": self.place,
-            "inputs": inputs,
-            "threads": self.threads,
-            "folder": str(Path.cwd()),
-        }
-        self.job = folder / "job.json"
-        self.job.write_text(json.dumps(job), encoding="utf-8")
-
-    def connect(self) -> ModelConnection:
-        """A fresh process with the model loaded."""
-        return ModelConnection(self)
-
-    def close(self) -> None:
-        """Remove the inputs."""
-        self._folder.cleanup()
-
-
-class ModelConnection(ProcessConnection):
-    """A child process that holds a model."""
-
-    def __init__(self, target: ModelTarget) -> None:
-        command = [sys.executable, "-m", "assay.conduct.worker", str(target.job)]
+    def __init__(self, job: Path, described: str, threads: int | None) -> None:
         source = str(Path(__file__).resolve().parents[2])
-        paths = os.pathsep.join(filter(None, (source, os.environ.get("PYTHONPATH"))))
-        threads = (
-            {}
-            if target.threads is None
-            else dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(target.threads))
-        )
-        self.process = LineProcess(command, {"PYTHONPATH": paths, **threads})
-        self.target = target
-        self._started = self.process.process
+        environment = {"PYTHONPATH": os.pathsep.join(filter(None, (source, os.environ.get("PYTHONPATH"))))}
+        if threads is not None:
+            environment |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
+        super().__init__([sys.executable, "-m", "assay.conduct.worker", str(job)], environment)
+        self.described = described
         self._wait_ready()
 
     def _wait_ready(self) -> None:
-        self._started = self.process.process
+        self._started = self.process
         try:
-            first = json.loads(self.process.read(LOADING))
+            first = json.loads(self.read(LOADING))
         except RequestFailed as error:
             first = {"error": str(error)}
         if "ready" not in first:
@@ -95,82 +52,40 @@ class ModelConnection(ProcessConnection):
             raise RowsError(
                 "target-failed",
                 f"the model cannot be loaded: {visible(first.get('error', 'no word from the child process'))}",
-                where=visible(self.target.described),
+                where=visible(self.described),
                 fix="load it by hand in a fresh process with the packages it needs",
             )
 
     def ask(self, places: Sequence[int], timeout: float) -> list[Any]:
         """The answers of the model."""
-        if self.process.process is not self._started:
+        if self.process is not self._started:
             self._wait_ready()
-        (line,) = self.process.ask(b" ".join(b"%d" % place for place in places) + b"\n", 1, timeout)
+        (line,) = self.exchange(b" ".join(b"%d" % place for place in places) + b"\n", 1, timeout)
         content = json.loads(line)
         if "error" in content:
             raise RequestFailed(content["error"])
         return cast("list[Any]", content["answers"])
 
 
-@dataclass
-class CommandTarget(Target):
-    """A command that reads one request a line and writes one answer a line."""
+class CommandConnection(LineProcess):
+    """The process of a command that reads one request a line and writes one answer a line."""
 
-    command: Sequence[str]
-    lines: Sequence[bytes]
-    described: str = ""
-
-    def connect(self) -> CommandConnection:
-        """A fresh process."""
-        return CommandConnection(self)
-
-
-class CommandConnection(ProcessConnection):
-    """The process of a command."""
-
-    def __init__(self, target: CommandTarget) -> None:
-        self.lines = target.lines
+    def __init__(self, command: Sequence[str], lines: Sequence[bytes]) -> None:
+        self.lines = lines
         try:
-            self.process = LineProcess(target.command)
+            super().__init__(command)
         except OSError as error:
             raise PlanError(
                 "no-file",
                 "the command cannot be started",
-                found=visible(target.described),
+                found=visible(command[0]),
                 fix="check its name and path",
             ) from error
 
     def ask(self, places: Sequence[int], timeout: float) -> list[Any]:
         """The lines it writes."""
-        answers = self.process.ask(b"".join(self.lines[place] + b"\n" for place in places), len(places), timeout)
+        answers = self.exchange(b"".join(self.lines[place] + b"\n" for place in places), len(places), timeout)
         return [answer.decode("utf-8", "replace") for answer in answers]
-
-
-@dataclass
-class HttpTarget(Target):
-    """An address on this machine that takes POST requests."""
-
-    url: str
-    bodies: Sequence[bytes]
-    described: str = ""
-    restarts = False
-    one_at_a_time = False
-
-    def __post_init__(self) -> None:
-        """Only addresses of this machine: whoever measures another one measures the network."""
-        parts = urlsplit(self.url)
-        self.host, self.port = parts.hostname or "", parts.port or 80
-        self.path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        if parts.scheme != "http" or not is_loopback(self.host):
-            raise PlanError(
-                "option-unknown",
-                "only addresses of this machine can be timed",
-                found=visible(f"{parts.scheme}://{self.host}"),
-                known="http://127.0.0.1:PORT/PATH, http://localhost:PORT/PATH, http://[::1]:PORT/PATH",
-                fix="run the driver on the machine that serves the model",
-            )
-
-    def connect(self) -> HttpConnection:
-        """A connection that is kept alive."""
-        return HttpConnection(self)
 
 
 def is_loopback(host: str) -> bool:
@@ -184,16 +99,17 @@ def is_loopback(host: str) -> bool:
 
 
 class HttpConnection(Connection):
-    """One kept-alive connection without Nagle's delay."""
+    """One kept-alive connection without Nagle's delay, to an address that takes POST requests."""
 
-    def __init__(self, target: HttpTarget) -> None:
-        self.target = target
-        self.client = http.client.HTTPConnection(target.host, target.port)
+    def __init__(self, url: SplitResult, bodies: Sequence[bytes]) -> None:
+        self.path = (url.path or "/") + (f"?{url.query}" if url.query else "")
+        self.bodies = bodies
+        self.client = http.client.HTTPConnection(url.hostname or "", url.port or 80)
         self.headers = {"Content-Type": "application/json", "Connection": "keep-alive"}
 
     def ask(self, places: Sequence[int], timeout: float) -> list[Any]:
         """The body of the response."""
-        bodies = [self.target.bodies[place] for place in places]
+        bodies = [self.bodies[place] for place in places]
         body = bodies[0] if len(bodies) == 1 else b"[" + b",".join(bodies) + b"]"
         try:
             if self.client.sock is None:
@@ -201,7 +117,7 @@ class HttpConnection(Connection):
                 self.client.connect()
                 cast("socket.socket", self.client.sock).setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             cast("socket.socket", self.client.sock).settimeout(timeout)
-            self.client.request("POST", self.target.path, body=body, headers=self.headers)
+            self.client.request("POST", self.path, body=body, headers=self.headers)
             response = self.client.getresponse()
             content = response.read(LARGEST)
         except (OSError, http.client.HTTPException) as error:
@@ -225,14 +141,47 @@ def _read_body(content: bytes, size: int) -> list[Any]:
     return answer if size > 1 and isinstance(answer, list) and len(answer) == size else [answer] * size
 
 
-def _store_inputs(folder: Path, inputs: Any) -> str:  # noqa: ANN401
+def _model_target(
+    kind: str,
+    place: str,
+    inputs: Any,  # noqa: ANN401
+    described: str,
+    *,
+    threads: int | None,
+    content: bytes | None = None,
+) -> Target:
+    """A model that a child process loads; `content` is a pickled object, where there is no file."""
     import numpy as np
 
+    directory = tempfile.TemporaryDirectory(prefix="assay-")
+    folder = Path(directory.name)
+    stored = folder / "inputs.json"
     if isinstance(inputs, np.ndarray) and inputs.dtype.kind in "fiub":
-        np.save(folder / "inputs.npy", inputs)
-        return str(folder / "inputs.npy")
-    (folder / "inputs.json").write_text(json.dumps(list(inputs), default=str), encoding="utf-8")
-    return str(folder / "inputs.json")
+        stored = folder / "inputs.npy"
+        np.save(stored, inputs)
+    else:
+        stored.write_text(json.dumps(list(inputs), default=str), encoding="utf-8")
+    if content is not None:
+        place = str(folder / "model")
+        Path(place).write_bytes(content)
+    job = {"kind": kind, "place": place, "inputs": str(stored), "threads": threads, "folder": str(Path.cwd())}
+    (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
+    connect = partial(ModelConnection, folder / "job.json", described, threads)
+    return Target(described, connect, file=place if kind in FILES else None, close=directory.cleanup)
+
+
+def _http_target(text: str, bodies: Sequence[bytes]) -> Target:
+    """Only addresses of this machine: whoever measures another one measures the network."""
+    url = urlsplit(text)
+    if url.scheme != "http" or not is_loopback(url.hostname or ""):
+        raise PlanError(
+            "option-unknown",
+            "only addresses of this machine can be timed",
+            found=visible(f"{url.scheme}://{url.hostname or ''}"),
+            known="http://127.0.0.1:PORT/PATH, http://localhost:PORT/PATH, http://[::1]:PORT/PATH",
+            fix="run the driver on the machine that serves the model",
+        )
+    return Target(text, partial(HttpConnection, url, bodies), one_at_a_time=False)
 
 
 def open_target(
@@ -245,27 +194,24 @@ def open_target(
     """The target that a user names: an object, a file, module:function, a command, an address."""
     text = os.fspath(target) if isinstance(target, os.PathLike) else target
     if not isinstance(text, str):
-        return ModelTarget("object", "", inputs, threads, type(target).__name__, content=_pickled(target))
+        return _model_target("object", "", inputs, type(target).__name__, threads=threads, content=_pickled(target))
     if text.startswith(("http://", "https://")):
-        return HttpTarget(text, _bodies(inputs, template), text)
+        return _http_target(text, _bodies(inputs, template))
     suffix, name = Path(text).suffix.lower(), Path(text).name
-    if suffix in (".onnx", ".joblib") and (Path(text).is_file() or " " not in text):
+    if suffix[1:] in FILES and (Path(text).is_file() or " " not in text):
         if not Path(text).is_file():
             raise PlanError(
                 "no-file", "the file of the model does not exist", where=visible(text), fix="check the path"
             )
-        if suffix == ".onnx":
-            _check_extra("onnxruntime", "onnx")
-        else:
-            _check_extra("joblib", "conduct")
-        return ModelTarget(suffix[1:], str(Path(text).resolve()), inputs, threads, name)
+        _check_extra(*FILES[suffix[1:]])
+        return _model_target(suffix[1:], str(Path(text).resolve()), inputs, name, threads=threads)
     module, mark, function = text.partition(":")
     if mark and function.replace(".", "").isidentifier() and module.replace(".", "").isidentifier():
-        return ModelTarget("function", text, inputs, threads, text)
+        return _model_target("function", text, inputs, text, threads=threads)
     words = shlex.split(text)
     if not words:
         raise PlanError("role-missing", "the target is empty", fix='name what answers: target="model.onnx"')
-    return CommandTarget(words, [_line(part) for part in inputs], words[0])
+    return Target(words[0], partial(CommandConnection, words, [_line(part) for part in inputs]))
 
 
 def _check_extra(package: str, extra: str) -> None:

@@ -12,14 +12,14 @@ import pytest
 
 from assay.conduct.energy import (
     POWERCAP,
-    Codecarbon,
-    Nvml,
-    Powercap,
     PowerLog,
     find_meter,
     is_estimate,
     measure_idle,
     meter_work,
+    open_codecarbon,
+    open_nvml,
+    open_powercap,
     read_power_log,
 )
 from assay.core.errors import AssayError
@@ -37,7 +37,7 @@ def zone(root, name, value, called="package-0", wraps_at=1_000_000):
 def test_counters_are_added_and_may_wrap_around(tmp_path):
     package, memory = zone(tmp_path, "intel-rapl:0", 900_000), zone(tmp_path, "intel-rapl:0:0", 10, "dram")
     zone(tmp_path, "intel-rapl:0:1", 0, "core")  # contained in the package
-    meter = Powercap(tmp_path)
+    meter = open_powercap(tmp_path)
     package.write_text("950000")
     assert meter.joules() == pytest.approx(0.05)
     package.write_text("100000")
@@ -86,7 +86,7 @@ def test_a_file_that_is_no_log_of_power_is_an_error(tmp_path, text, told):
 
 def test_idle_power_is_energy_by_time(tmp_path):
     counter = zone(tmp_path, "intel-rapl:0", 0)
-    assert measure_idle(Powercap(tmp_path), 0.01) == 0.0
+    assert measure_idle(open_powercap(tmp_path), 0.01) == 0.0
     counter.write_text("1")
 
 
@@ -97,7 +97,7 @@ def test_counters_of_accelerators_are_added_in_millijoules(monkeypatch):
         nvmlDeviceGetTotalEnergyConsumption=counts.__getitem__,
     )  # fmt: skip
     monkeypatch.setitem(sys.modules, "pynvml", library)
-    meter = Nvml()
+    meter = open_nvml()
     counts[0] += 1_500
     counts[1] += 250
     assert meter.joules() == pytest.approx(1.75)
@@ -126,7 +126,7 @@ def codecarbon(monkeypatch):
 
 @pytest.mark.usefixtures("codecarbon")
 def test_a_model_of_power_is_called_an_estimate():
-    meter = Codecarbon()
+    meter = open_codecarbon()
     assert (meter.joules(), meter.joules()) == (360.0, 720.0)
     assert is_estimate(meter.name)
     assert not is_estimate("powercap")
@@ -135,12 +135,12 @@ def test_a_model_of_power_is_called_an_estimate():
 def test_without_codecarbon_an_estimate_is_an_error(monkeypatch):
     monkeypatch.setitem(sys.modules, "codecarbon", None)
     with pytest.raises(AssayError, match="need codecarbon"):
-        Codecarbon()
+        open_codecarbon()
 
 
 def test_work_is_metered_while_counters_wrap_around(tmp_path, monkeypatch):
     package = zone(tmp_path, "intel-rapl:0", 900_000)
-    monkeypatch.setattr(sys.modules[Powercap.__module__], "POLLED", 0.002)
+    monkeypatch.setattr(sys.modules[open_powercap.__module__], "POLLED", 0.002)
 
     def work():
         for value in (990_000, 400_000, 950_000, 100_000):  # two wraps, which only readings in between tell
@@ -148,4 +148,4 @@ def test_work_is_metered_while_counters_wrap_around(tmp_path, monkeypatch):
             (tmp_path / "next").replace(package)  # never seen half written, as counters are not
             time.sleep(0.1)
 
-    assert meter_work(work, Powercap(tmp_path)) == pytest.approx(0.09 + 0.41 + 0.55 + 0.15)
+    assert meter_work(work, open_powercap(tmp_path)) == pytest.approx(0.09 + 0.41 + 0.55 + 0.15)

@@ -268,7 +268,7 @@ def test_the_energy_of_runs_and_of_training_comes_from_the_meter(monkeypatch):
 def test_an_estimate_of_energy_is_marked_everywhere_and_never_passes(monkeypatch):
     from assay.tasks.efficiency import driven
 
-    monkeypatch.setattr(driven, "Codecarbon", lambda: Counter("estimate by codecarbon, not a measurement"))
+    monkeypatch.setattr(driven, "open_codecarbon", lambda: Counter("estimate by codecarbon, not a measurement"))
     estimated = assay.efficiency(lambda x: x, [1], training=lambda: None, energy="estimate=codecarbon", **METERED)
     for name in ENERGY:
         assert estimated[name].interval is None, name

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from assay.app.option_types import Input, named_values
-from assay.app.options import limits_of, of_files, of_models
+from assay.app.options import limits_of, of_files, of_models, refuse_typed
 from assay.app.task_commands import TASK, TaskCommand, compare_by_task, of_task
 from assay.core.errors import PlanError
 from assay.core.text import listed
@@ -49,17 +48,19 @@ def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: A
     import assay
     from assay.app.commands.run_command import typed_costs
     from assay.assess.arguments import arrange
+    from assay.assess.compare.model_columns import named
 
+    valued = bool(given.get("values")) or given.get("model") is not None
+    _refuse_others(given, valued=valued)
     given |= {"limits": limits_of(given), "costs": typed_costs(given.pop("cost", ()), given.pop("costs", None))}
     for option, name in (("truth_files", "truth_data"), ("measures", "measures"), ("labels", "labels")):
         given[name] = list(given.pop(option, ())) or None
     apart = _select(given) or len(tables) > 1
     given |= {"unit": given.pop("subject", None), "pairing": "position" if given.pop("by_position", False) else None}
-    data = tables[0] if len(tables) == 1 else _named(tables)
-    if given.get("values") or given.get("model") is not None:
-        return _of_values(data, apart=apart, **given)
-    given.pop("values", None)
-    _demand_values(given)
+    data = tables[0] if len(tables) == 1 else named(tables, None)
+    if valued:
+        return _of_values(data, apart=apart, **{name: one for name, one in given.items() if name not in OF_PREDICTIONS})
+    given = {name: one for name, one in given.items() if name not in OF_VALUES}
     predicted, score = list(given.pop("predicted", ())), list(given.pop("score", ()))
     _check_columns(given, predicted, score)
     given["id"] = next(iter(given.pop("ids", ())), None)
@@ -71,6 +72,26 @@ def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: A
             "score": _scores_by_model(score) or None,
         }
     return assay.compare(data=data, **arrange(**given, spelled=True))
+
+
+OF_VALUES: Final = ("values", "model", "per", "folds", "test_over_train", "rows", "lower_is_better", "variance")
+"""Options that say something about values only."""
+OF_PREDICTIONS: Final = (
+    "truth", "truth_data", "truth_table", "truth_query", "predicted", "score", "positive", "labels", "channel",
+    "weight", "measures", "costs", "exact_scores",
+)  # fmt: skip
+"""Arguments that say something about predictions only."""
+
+
+def _refuse_others(given: dict[str, Any], *, valued: bool) -> None:
+    """What is said about values has no meaning for predictions, nor the other way round, and is not passed over."""
+    if valued:
+        why = "{} is about predictions, and values are given"
+        refuse_typed((*OF_PREDICTIONS, "truth_files", "cost"), why, "leave one of them out")
+        return
+    control = () if given.get("independent") else ("control",)
+    why, fix = "{} is about values of a measure, and none are given", "name them: --value NAME=COLUMN"
+    refuse_typed((*OF_VALUES, *control), why, f"{fix} (assay compare --help)")
 
 
 def _select(given: dict[str, Any]) -> bool:
@@ -102,29 +123,13 @@ def _check_columns(given: dict[str, Any], predicted: list[str], score: list[str]
         )
 
 
-OF_VALUES: Final = ("folds", "test_over_train", "rows", "lower_is_better", "variance")
-"""Options that say something about values only."""
-OF_PREDICTIONS: Final = {
-    "truth": "--truth", "truth_data": "--truth-file", "predicted": "--predicted", "score": "--score",
-    "positive": "--positive", "labels": "--label", "channel": "--channel", "weight": "--weight",
-    "measures": "--measure", "costs": "--costs",
-}  # fmt: skip
-"""Options that say something about predictions only, by argument."""
-
-
 def _of_values(data: object, *, apart: bool, **given: Any) -> Comparison:  # noqa: ANN401  options by name
     """Compare values of folds, data sets or items that were measured elsewhere."""
     import assay
     from assay.assess.arguments import arrange
 
-    wrong = [option for name, option in OF_PREDICTIONS.items() if given.pop(name, None)]
-    if wrong:
-        raise PlanError(
-            "role-clash", f"{listed(wrong)} is about predictions, and values are given", fix="leave one of them out"
-        )
     values, ids, long = list(given.pop("values", ())), list(given.pop("ids", ())), given.get("model") is not None
     given["id"] = (ids[0] if len(ids) == 1 else ids) if ids else None
-    given.pop("exact_scores", None)
     if not values:
         raise PlanError(
             "role-missing", "missing option: --value (the column that holds the values)", fix="--value COLUMN"
@@ -135,22 +140,6 @@ def _of_values(data: object, *, apart: bool, **given: Any) -> Comparison:  # noq
         )
     given["values"] = _one(values, "--value") if apart or long else named_values(values, "--value", "model")
     return assay.compare_values(data=data, **arrange(**given))
-
-
-def _demand_values(given: dict[str, Any]) -> None:
-    """What is said about values has no meaning for predictions, and is not passed over."""
-    options = [f"--{name.replace('_', '-')}" for name in OF_VALUES if given.pop(name, None) not in (None, False, 0)]
-    if given.pop("per", "item") != "item":
-        options.insert(0, "--per")
-    given.pop("model", None)
-    if given.get("control") is not None and not given.get("independent"):
-        options.append("--control")
-    if options:
-        raise PlanError(
-            "role-clash",
-            f"{listed(options)} is about values of a measure, and none are given",
-            fix="name them: --value NAME=COLUMN (assay compare --help)",
-        )
 
 
 def _scores_by_model(given: Sequence[str]) -> dict[str, Any]:
@@ -184,14 +173,3 @@ def _one(given: Sequence[str], option: str) -> str | None:
             fix=f"give {option} COLUMN once: the column has the same name in every file",
         )
     return given[0] if given else None
-
-
-def _named(tables: Sequence[str]) -> dict[str, str]:
-    """Files under the name of their model: the stem where that tells them apart, else the path."""
-    stems = [Path(table).stem for table in tables]
-    names = stems if len(set(stems)) == len(stems) else list(tables)
-    if len(set(names)) != len(names):
-        raise PlanError(
-            "role-clash", "the same file is given twice", found=listed(tables), fix="give every model its own file"
-        )
-    return dict(zip(names, tables, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -14,7 +14,7 @@ import click
 from assay.app.input_kind import columns_named, is_plan, is_record
 from assay.app.messages import tell_line
 from assay.app.option_types import Command, Input, flag, give_options, row
-from assay.app.options import limits_of, of_decisions, of_output, of_rows, typed
+from assay.app.options import limits_of, of_decisions, of_output, of_rows, refuse_typed
 from assay.core.errors import PlanError
 from assay.core.text import visible
 
@@ -208,7 +208,8 @@ def _opened(
 
     if len(paths) == 1 and is_record(paths[0]):
         if against is None or is_record(against):
-            _refuse(options, (), "a Record is gated as it is: what it was counted by is in it", "leave them out")
+            why = "a Record is gated as it is: what it was counted by is in it"
+            refuse_typed(options, why, "leave them out")
         record = Record.load(paths[0])
         if record["kind"] == "comparison":
             return _of_comparison(Comparison.from_record(record), against)
@@ -220,12 +221,6 @@ def _opened(
     if against is not None and not is_record(against) and options.get("ids") and len(paths) == 1:
         return _of_comparison(_compared(paths[0], against, options), None)
     return {"": run_file(paths, quiet=quiet, **dict(options))}, _reference(against, options, quiet=quiet)
-
-
-def _refuse(options: Mapping[str, Any], taken: Iterable[str], why: str, fix: str) -> None:
-    """An option that would be left aside is an error, because somebody relies on it."""
-    if found := typed(options, free=taken):
-        raise PlanError("role-clash", why, found=", ".join(found), fix=fix)
 
 
 def _reference(against: str | None, options: dict[str, Any], *, quiet: bool) -> object:
@@ -252,7 +247,8 @@ def _compared(new: str, reference: str, options: dict[str, Any]) -> Comparison:
             fix="--predicted COLUMN --id COLUMN; or leave --id out: the comparison is then unpaired, and says so",
         )
     why = "a paired gate matches predicted labels by id, and takes nothing else"
-    _refuse(options, PAIRED, why, "leave them out, or leave --id out: the comparison is then unpaired, and says so")
+    fix = "leave them out, or leave --id out: the comparison is then unpaired, and says so"
+    refuse_typed(options, why, fix, free=PAIRED)
     names = ("new", "reference")
     return assay.compare(
         data=dict(zip(names, (new, reference), strict=True)),

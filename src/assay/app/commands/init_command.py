@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,10 +31,10 @@ def drafted(path: str, given: dict[str, Any]) -> str:
 
     opened = open_file(path)
     columns = list(opened.columns)
-    models = [Drafted.of(text) for text in given.get("models") or ("model",)]
+    models = {name: file for name, _, file in (text.partition("=") for text in given.get("models") or ("model",))}
     truth = _column("truth", given.get("truth"), columns)
     roles: dict[str, str] = {"truth": truth}
-    own = _own_columns(given, columns, models)
+    own = {} if all(models.values()) else _own_columns(given, columns)
     labels = _labels(opened, truth, *(own[role] for role in own if role == "predicted"))
     positive = _positive(given.get("positive"), labels)
     further = {name: given.get(name) for name in OPTIONAL}
@@ -46,7 +45,9 @@ def drafted(path: str, given: dict[str, Any]) -> str:
         "task": {"type": "binary" if len(labels) == 2 else "multiclass", "classes": labels},  # noqa: PLR2004
         "columns": roles,
         "data": {"test": _split(path, path)},
-        "models": {model.name: model.section(path, own, roles, labels) for model in models},
+        "models": {
+            name: _answered_by(name, file, path, roles, labels) if file else dict(own) for name, file in models.items()
+        },
     }
     if positive is not None:
         filled["task"]["positive"] = positive
@@ -56,55 +57,38 @@ def drafted(path: str, given: dict[str, Any]) -> str:
     return template(filled) if given.get("full") else short_template(filled)
 
 
-def _own_columns(given: dict[str, Any], columns: list[str], models: list[Drafted]) -> dict[str, str]:
-    """The columns of the test rows that hold predictions, or scores in their place; none where models have files."""
-    if all(model.file is not None for model in models):
-        return {}
+def _own_columns(given: dict[str, Any], columns: list[str]) -> dict[str, str]:
+    """The columns of the test rows that hold predictions, or scores in their place."""
     own = {role: given[role] for role in ("predicted", "score") if given.get(role) is not None}
     if not own or "predicted" in own:
         own["predicted"] = given.get("predicted")
     return {role: _column(role, name, columns) for role, name in own.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drafted:
-    """A model by name, and its file of predictions or weights where there is one."""
+def _answered_by(name: str, file: str, test: str, roles: dict[str, str], labels: list[Any]) -> dict[str, Any]:
+    """What a plan says of a model, as far as its file of predictions or weights tells."""
+    from assay.rows.files.file import open_file
 
-    name: str
-    file: str | None
-
-    @classmethod
-    def of(cls, text: str) -> Drafted:
-        """From NAME or NAME=FILE."""
-        name, _, file = text.partition("=")
-        return cls(name=name, file=file or None)
-
-    def section(self, test: str, own: dict[str, Any], roles: dict[str, str], labels: list[Any]) -> dict[str, Any]:
-        """What a plan says of it, as far as its file tells."""
-        if self.file is None:
-            return {key: value for key, value in own.items() if value is not None}
-        place = _beside(test, self.file)
-        if place.lower().endswith(EXTENSIONS):
-            score = {"score": f"{self.name}_score", "scores": "probability"} if len(labels) == 2 else {}  # noqa: PLR2004
-            return {"predicted": f"{self.name}_predicted", **score, "artefact": place}
-        from assay.rows.files.file import open_file
-
-        opened = open_file(self.file)
-        entries: dict[str, Any] = {"predictions": place, "joined": True}
-        if "id" not in roles:
-            raise PlanError("role-missing", "answers in files are matched by id", where=self.file, fix="--id COLUMN")
-        for column in see_columns(opened):
-            if column.name == roles["id"]:
-                continue
-            values = _distinct(opened, column.name)
-            if len(values) <= FEW and {str(value) for value in values} <= {str(label) for label in labels}:
-                entries.setdefault("predicted", column.name)
-            elif column.number:
-                entries.setdefault("score", column.name)
-        if not {"predicted", "score"} & set(entries):
-            what = f"no column of {visible(place)} holds labels of the truth or numbers"
-            raise PlanError("column-type", what, known=listed(opened.columns), fix="give a file with predictions")
-        return entries
+    place = _beside(test, file)
+    if place.lower().endswith(EXTENSIONS):
+        score = {"score": f"{name}_score", "scores": "probability"} if len(labels) == 2 else {}  # noqa: PLR2004
+        return {"predicted": f"{name}_predicted", **score, "artefact": place}
+    opened = open_file(file)
+    entries: dict[str, Any] = {"predictions": place, "joined": True}
+    if "id" not in roles:
+        raise PlanError("role-missing", "answers in files are matched by id", where=file, fix="--id COLUMN")
+    for column in see_columns(opened):
+        if column.name == roles["id"]:
+            continue
+        values = _distinct(opened, column.name)
+        if len(values) <= FEW and {str(value) for value in values} <= {str(label) for label in labels}:
+            entries.setdefault("predicted", column.name)
+        elif column.number:
+            entries.setdefault("score", column.name)
+    if not {"predicted", "score"} & set(entries):
+        what = f"no column of {visible(place)} holds labels of the truth or numbers"
+        raise PlanError("column-type", what, known=listed(opened.columns), fix="give a file with predictions")
+    return entries
 
 
 def _beside(plan: str, file: str) -> str:

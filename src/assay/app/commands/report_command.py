@@ -14,12 +14,11 @@ import click
 
 import assay.report  # noqa: F401  it introduces the kinds
 from assay.app.messages import tell_end, tell_name, tell_summary
-from assay.assess.record.record import Record
+from assay.assess.record.record import Record, open_tallies
 from assay.assess.record.report_formats import Result, kind_of, rendered, write_report
-from assay.core.errors import PlanError, RecordError
+from assay.core.errors import PlanError
 from assay.core.text import visible
 from assay.rows.temporary_files import write_together
-from assay.tally.base import digest
 
 STDOUT = "-"
 
@@ -120,38 +119,16 @@ def report_file(record: str, out: str, kind: str | None) -> bytes | None:
             "option-unknown", "standard output has no ending, so the kind must be named", fix="add --kind md, for one"
         )
     kind_of(out, kind)
-    loaded_record = _loaded(record)
-    try:
-        if out == STDOUT:
-            return rendered(loaded_record, "", kind)
-        write_report(loaded_record, out, kind)
-    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
-        raise RecordError(
-            "record-unreadable",
-            f"a part of the Record is missing or malformed: {visible(error)}",
-            where=visible(record),
-            fix="restore the file from its source",
-        ) from error
-    return None
-
-
-def _loaded(path: str) -> Record:
-    """A Record whose tallies are the ones it was written with; a tally alone has nothing to report."""
-    record = Record.load(path)
-    if record.get("kind") == "tally":
+    content = Record.load(record)
+    if content.get("kind") == "tally":
         raise PlanError(
             "role-clash",
             "the file is the tally of a site, which has no estimates",
-            where=visible(path),
-            fix=f"assay merge {visible(path)} -o record.json, then report record.json",
+            where=visible(record),
+            fix=f"assay merge {visible(record)} -o record.json, then report record.json",
         )
-    digests = record.get("digests")
-    signed = digests.get("tallies") if isinstance(digests, dict) else None
-    if signed is not None and signed != digest(record["tallies"]):
-        raise RecordError(
-            "digest-mismatch",
-            "the tallies are not the ones this Record was written with",
-            where=visible(path),
-            fix="restore the file from its source",
-        )
-    return record
+    with open_tallies(content, visible(record)):
+        if out == STDOUT:
+            return rendered(content, "", kind)
+        write_report(content, out, kind)
+    return None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import assay
 import assay.report  # an assessment can draw itself once the report layer has introduced itself
 from assay.app.option_types import named_values
-from assay.app.options import door_arguments, typed
+from assay.app.options import door_arguments, refuse_typed
 from assay.app.proposal import fill_roles, is_pattern, lacking
 from assay.core.errors import AssayError, PlanError
 from assay.core.progress import progress_bar
@@ -117,10 +117,7 @@ def plan_bars(*, quiet: bool) -> dict[str, Any]:
 
 def refuse_options(given: dict[str, Any]) -> None:
     """What shapes the numbers is said in the plan, and nowhere else."""
-    if options := typed(given, free=("out", "as_json", "quiet", "predictions", "ledger", "require", "allow_command")):
-        raise PlanError(
-            "role-clash",
-            "a plan is run as it is: options about rows and measures are stated in it",
-            found=", ".join(options),
-            fix="write them into the plan, or give the file of predictions instead of the plan",
-        )
+    why = "a plan is run as it is: options about rows and measures are stated in it"
+    fix = "write them into the plan, or give the file of predictions instead of the plan"
+    free = ("out", "as_json", "quiet", "predictions", "ledger", "require", "allow_command")
+    refuse_typed(given, why, fix, free)

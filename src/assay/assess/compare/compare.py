@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.assess.arguments import IntervalSettings, ScoreSettings, TestSettings, with_settings
-from assay.assess.compare.comparison import Comparison, answered
+from assay.assess.compare.comparison import Comparison
 from assay.assess.compare.comparison_requirements import (
     PAIR,
     agree_on_classes,
@@ -31,9 +31,9 @@ from assay.assess.compare.model_columns import (
 from assay.assess.compare.questions.request import Asked
 from assay.assess.compare.value_comparison import Valued, compare_read
 from assay.assess.environment import environment
-from assay.core.errors import PlanError
+from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label
-from assay.core.text import listed, nearest, visible
+from assay.core.text import listed, visible
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading
 from assay.rows.label_types import Classes
@@ -155,7 +155,7 @@ def compare_values(
     ('A', 'B')
     """
     reading, tests = reading or Reading(), tests or TestSettings()
-    asked = Asked.of(level, intervals or IntervalSettings(), tests, rows=rows)
+    asked = Asked.of(level, intervals or IntervalSettings(), tests, rows=rows, lower_is_better=lower_is_better)
     if values is None:
         raise PlanError("role-missing", "no values are given", where="values", fix='give values={"A": ..., "B": ...}')
     alone = len(tables) == 1 and data is None
@@ -163,8 +163,7 @@ def compare_values(
     data, readings = _select_tables(table, reading)
     given = Valued(
         values=values, data=data, model=model, id=id, subject=unit, pairing=tests.pairing, **readings, per=per,
-        independent=tests.independent,
-        lower_is_better=lower_is_better, folds=folds, test_over_train=test_over_train, engine=engine, limits=limits,
+        independent=tests.independent, folds=folds, test_over_train=test_over_train, engine=engine, limits=limits,
     )  # fmt: skip
     return compare_read(given, asked)
 
@@ -186,13 +185,16 @@ def _select_tables(data: object, reading: Reading) -> tuple[object, dict[str, An
         data = dict.fromkeys(names, places[0])
     models = [str(name) for name in data] if isinstance(data, Mapping) else []
     if unknown := [name for name in names if name not in models]:
-        close = nearest(unknown[0], models)
-        raise PlanError(
-            "comparison-needs",
-            f"a table is named for {listed(unknown)}, and there is no such model",
-            where="table" if unknown[0] in tables else "query",
-            known=listed(models) or None,
-            fix=f'did you mean "{close}"?' if close else "name a model, and its table",
+        what, shown = f"a table is named for {listed(unknown)}, and there is no such model", listed(models)
+        where = "table" if unknown[0] in tables else "query"
+        raise unknown_choice(
+            unknown[0],
+            models,
+            what,
+            code="comparison-needs",
+            where=where,
+            known=shown,
+            fix="name a model, and its table",
         )
     readings = {
         name: replace(plain, table=tables.get(name, plain.table), query=queries.get(name, plain.query))
@@ -230,13 +232,12 @@ def _compared(parts: Sequence[Paired], given: Given, asked: Asked, *, apart: boo
     tallies = {"apart": Apart.of(models, settled.labels, each)} if apart else each[0]
     rows = sum(part.rows for part in parts)
     return Comparison(
-        answers=tuple(answered(tallies, asked, settled.positive, {})),
-        asked=asked,
+        tallies,
+        asked,
         models=models,
         labels=settled.labels,
         positive=settled.positive,
         census=Census(read=rows, scored=rows),
-        **tallies,
         notes=(*settled.notes, *(note for part in parts for note in part.notes)),
         data={
             "from": "; ".join(dict.fromkeys(part.named for part in parts)), "pairing": first.how,

@@ -20,7 +20,6 @@ from assay.assess.compare.questions.row_questions import (
     of_scores,
 )
 from assay.assess.compare.questions.value_questions import MEAN_RANK, of_groups, of_values, value_of_each
-from assay.assess.environment import environment
 from assay.assess.record.record import Record
 from assay.core.errors import PlanError
 from assay.core.labels import Label
@@ -35,7 +34,6 @@ from assay.inference.tests_catalogue import every_test
 from assay.inference.units.class_score_units import class_value, judge_units, reads_values
 from assay.inference.units.cost_difference import priced_units
 from assay.rows.files.formats import Reading
-from assay.tally.census import Census
 from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.joint_cells import PairedLabels
@@ -62,32 +60,28 @@ KINDS: Final[Mapping[str, Any]] = {"paired": PairedLabels, "scores": PairedScore
 class Comparison(ComparisonResult):
     """Findings about several models on the same test data."""
 
+    paired: PairedLabels | None
+    channels: Mapping[str, PairedLabels] | None
+    scores: PairedScores | None
+    rows: PerUnit | None
+    apart: Apart | None
+    values: Blocks | Groups | None
+
     def __init__(
         self,
-        *,
-        answers: tuple[Answer, ...],
+        tallies: Mapping[str, Any],
         asked: Asked,
-        models: tuple[str, ...],
-        labels: tuple[Label, ...],
-        positive: Label | None,
-        census: Census,
-        paired: PairedLabels | None = None,
-        channels: Mapping[str, PairedLabels] | None = None,
-        scores: PairedScores | None = None,
-        values: Blocks | Groups | None = None,
-        rows: PerUnit | None = None,
-        apart: Apart | None = None,
-        lower_is_better: bool = False,
-        notes: tuple[str, ...] = (),
-        data: Mapping[str, Any] | None = None,
+        *,
+        labels: tuple[Label, ...] = (),
+        positive: Label | None = None,
         proof: str | None = None,
-        found_in: Mapping[str, Any] | None = None,
+        **shared: Any,  # noqa: ANN401  what every comparison has
     ) -> None:
-        self.answers, self.asked, self.models, self.labels = answers, asked, models, labels
-        self.positive, self.census, self.notes, self.proof = positive, census, notes, proof
-        self.paired, self.channels, self.scores, self.values, self.rows = paired, channels, scores, values, rows
-        self.lower_is_better, self.apart = lower_is_better, apart
-        self._data, self._environment = dict(data or {}), dict(found_in or environment())
+        super().__init__(**shared)
+        self.asked, self.labels, self.positive, self.proof = asked, labels, positive, proof
+        for part in (*KINDS, "channels", "values"):
+            setattr(self, part, tallies.get(part))
+        self.answers = tuple(_answered(tallies, asked, positive, self._data))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -157,7 +151,7 @@ class Comparison(ComparisonResult):
         """The measure, the value of each model, and whether high is good."""
         if self.values is not None:
             named, value = value_of_each(self.values, self._data.get("per"))
-            return named, value, named != MEAN_RANK and not self.lower_is_better
+            return named, value, named != MEAN_RANK and not self.asked.lower_is_better
         if self.asked.costs is not None:
             return "mean_cost", self._costs(self.asked.costs), False
         if self.rows is not None:
@@ -195,7 +189,7 @@ class Comparison(ComparisonResult):
         """The Record of this comparison."""
         return self._recorded(
             task=self.task,
-            plan={**self.asked.to_json(), "lower_is_better": self.lower_is_better},
+            plan=self.asked.to_json(),
             tallies=self._tallies(),
             errata={e for one in self.findings for t in every_test() if t.name == one.test for e in t.errata},
             labels=list(self.labels),
@@ -226,15 +220,9 @@ class Comparison(ComparisonResult):
                 given["costs"] = Costs.from_json(plan["costs"], labels)
             asked = Asked(**{name: one for name, one in given.items() if name in names})
             return cls(
-                answers=tuple(answered(tally_fields, asked, record["positive"], plan["data"])),
-                asked=asked,
-                labels=labels,
-                positive=record["positive"],
-                **tally_fields,
-                lower_is_better=bool(plan["lower_is_better"]),
-                proof=record["test_data"]["digest"],
-                **shared,
-            )
+                tally_fields, asked, labels=labels, positive=record["positive"],
+                proof=record["test_data"]["digest"], **shared,
+            )  # fmt: skip
 
     def __dir__(self) -> list[str]:
         """What users need; the rest serves other layers."""
@@ -263,7 +251,9 @@ def _held(tallies: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def answered(tallies: Mapping[str, Any], asked: Asked, positive: Label | None, data: Mapping[str, Any]) -> list[Answer]:
+def _answered(
+    tallies: Mapping[str, Any], asked: Asked, positive: Label | None, data: Mapping[str, Any]
+) -> list[Answer]:
     """Every question the tallies can answer; a test that was named goes to the values it takes."""
     if "values" in tallies:
         tally = tallies["values"]

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from assay.assess.environment import environment
 from assay.assess.record.record import VERSION, Record, open_tallies, sealed
 from assay.assess.record.report_formats import Result
-from assay.core.errors import PlanError
-from assay.core.text import listed, nearest
+from assay.core.errors import PlanError, unknown_choice
+from assay.core.text import listed
 from assay.inference.estimates import real_to_json
 from assay.tally.base import count_to_json, digest
 from assay.tally.census import Census
@@ -42,11 +43,17 @@ class Place:
 class ComparisonResult(Result):
     """Findings about several models on the same test data."""
 
-    models: tuple[str, ...]
-    census: Census
-    notes: tuple[str, ...]
-    _data: dict[str, Any]
-    _environment: dict[str, Any]
+    def __init__(
+        self,
+        *,
+        models: tuple[str, ...],
+        census: Census,
+        notes: tuple[str, ...] = (),
+        data: Mapping[str, Any] | None = None,
+        found_in: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.models, self.census, self.notes = models, census, notes
+        self._data, self._environment = dict(data or {}), dict(found_in or environment())
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -81,13 +88,9 @@ class ComparisonResult(Result):
         matches = [one for one in matches if not models or set(models) == set(one.models)]
         if not matches:
             known = list(dict.fromkeys(word for one in self.findings for word in self._words(one)))
-            close = nearest(wanted, known)
-            raise PlanError(
-                "test-unknown",
-                f"there is no finding {name!r}",
-                known=listed(known, most=20),
-                fix=f'did you mean "{close}"?' if close else "ask for one of the known ones",
-            )
+            what, shown = f"there is no finding {name!r}", listed(known, most=20)
+            fix = "ask for one of the known ones"
+            raise unknown_choice(wanted, known, what, code="test-unknown", known=shown, fix=fix)
         pair = matches[0].models
         if len({one.models for one in matches}) > 1 and not models:
             raise PlanError(

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from assay.assess.compare.comparison import Comparison
-from assay.assess.compare.questions.request import Answer, Asked
+from assay.assess.compare.questions.request import Asked
 from assay.assess.compare.questions.value_questions import of_values
 from assay.conduct.fold_cache import Outcome
-from assay.conduct.fold_tallies import FoldTally
 from assay.conduct.schemes import Scheme
 from assay.conduct.splits import Fold, Rows, digest
 from assay.core.errors import PlanError
@@ -37,7 +36,9 @@ from assay.measures import Measure
 from assay.rows.temporary_files import write_whole
 from assay.tally.census import Census
 from assay.tally.real_values import Blocks
+from assay.tasks.classification.estimates import value_alone
 from assay.tasks.classification.settings import chosen, demand_costs, why_unfit
+from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +64,7 @@ class Conducted(Shown):
     measures: tuple[Measure, ...]
     estimators: Mapping[str, str]
     outcomes: Mapping[str, list[Outcome]]
-    tallies: Mapping[str, tuple[FoldTally, ...]]
+    tallies: Mapping[str, tuple[Classified, ...]]
     ids: NDArray[Any] | None = None
     notes: tuple[str, ...] = ()
 
@@ -83,7 +84,7 @@ class Conducted(Shown):
         measure: its name
         """
         one = self._measure(measure)
-        found = {model: [tally.value(one) for tally in own] for model, own in self.tallies.items()}
+        found = {model: [value_alone(tally, one) for tally in own] for model, own in self.tallies.items()}
         return {m: tuple(None if isinstance(v, Undefined) else v.value for v in own) for m, own in found.items()}
 
     @property
@@ -149,7 +150,9 @@ class Conducted(Shown):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The admissible tests of every measure that was asked for; all of them are one family, corrected together."""
-        answers = [answer for one in self.measures for answer in self._answers(one, Asked(rows=self.rows.n))[1]]
+        asked, kind, ratio = Asked(rows=self.rows.n), self.scheme.kind, self._ratio
+        blocks = [self._blocks(measure) for measure in self.measures]
+        answers = [answer for own in blocks for answer in of_values(own, asked, kind, test_over_train=ratio)]
         main = [(a, f) for a in answers for f in a.findings if a.choice.test and f.test == a.choice.test.name]
         corrected = iter(adjusted([finding for _, finding in main], "holm"))
         known = {id(finding) for _, finding in main}
@@ -180,24 +183,20 @@ class Conducted(Shown):
         """
         Wanted(level=level)
         resolved_measure = self.measures[0] if measure is None else self._measure(measure)
+        blocks = self._blocks(resolved_measure)
         asked = Asked(
             level=level, correction=correction, test=test, because=because, override=override,
-            accept_dependence=accept_dependence, rows=self.rows.n,
+            accept_dependence=accept_dependence, rows=self.rows.n, lower_is_better=blocks.lower_is_better,
         )  # fmt: skip
-        blocks, answers = self._answers(resolved_measure, asked)
         more: tuple[str, ...] = (IN_TIME,) if self.scheme.name == "time_ordered" else ()
         others = [m.title for m in self.measures if m.title != resolved_measure.title]
         if others:
             more += (f"{', '.join(others)}: asked for too, and corrected together with it in .findings",)
         return Comparison(
-            answers=tuple(answers),
-            asked=asked,
+            {"values": blocks},
+            asked,
             models=self.models,
-            labels=(),
-            positive=None,
             census=Census(read=blocks.j, scored=blocks.j),
-            values=blocks,
-            lower_is_better=blocks.lower_is_better,
             notes=(ALGORITHMS, *more, *self.notes),
             data={
                 "from": f"{self.scheme.title} of {counted(self.rows.n, 'row')}, seed {self.seed}",
@@ -288,7 +287,7 @@ class Conducted(Shown):
         demand_costs(resolved_measure, None)
         if resolved_measure.from_scores:
             for model, own in self.tallies.items():
-                kinds = {tally.kind for tally in own}
+                kinds = {None if tally.scores is None else tally.scores.kind for tally in own}
                 why = why_unfit(resolved_measure, next(iter(kinds)) if len(kinds) == 1 else None)
                 if why is not None:
                     raise PlanError(
@@ -299,7 +298,8 @@ class Conducted(Shown):
                     )
         return resolved_measure
 
-    def _answers(self, measure: Measure, asked: Asked) -> tuple[Blocks, list[Answer]]:
+    def _blocks(self, measure: Measure) -> Blocks:
+        """The values of a measure, fold by fold, which all models must have."""
         if len(self.models) < 2:  # noqa: PLR2004  nothing to compare with
             raise PlanError("comparison-needs", "there is only one model", fix="conduct two models or more")
         columns: dict[str, list[float]] = {}
@@ -308,7 +308,7 @@ class Conducted(Shown):
         for model, own in self.tallies.items():
             columns[model] = []
             for tally, fold in zip(own, self.folds, strict=True):
-                value = tally.value(resolved_measure)
+                value = value_alone(tally, resolved_measure)
                 if isinstance(value, Undefined):
                     lost.append(f"{model}, {fold.name}: {value.reason}")
                 else:
@@ -330,4 +330,4 @@ class Conducted(Shown):
         )
         if blocks.j < 2:  # noqa: PLR2004  no spread to judge by
             raise PlanError("comparison-needs", "there is only one fold", fix="use two folds or more")
-        return blocks, of_values(blocks, asked, self.scheme.kind, test_over_train=self._ratio)
+        return blocks

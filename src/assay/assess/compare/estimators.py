@@ -14,7 +14,6 @@ from assay.assess.arguments import check_kinds
 from assay.assess.compare.cross_validation import Conducted
 from assay.conduct.fit_and_predict import Data, demand_scikit_learn, features, inner_folds_go_to, named, numbered, run
 from assay.conduct.fold_cache import Outcome
-from assay.conduct.fold_tallies import FoldTally
 from assay.conduct.schemes import Scheme, given_parts, scheme_of
 from assay.conduct.splits import Rows, repeats_alike
 from assay.core.errors import PlanError, RowsError
@@ -23,11 +22,17 @@ from assay.core.text import counted, quoted, visible
 from assay.inference.decision_words import BALANCED
 from assay.inference.resampling import SEED
 from assay.measures import Measure, parse
-from assay.rows.columns import as_array, coded
+from assay.rows.columns import Coded, as_array, coded
 from assay.rows.joins.mismatch_errors import SHOWN
 from assay.rows.label_types import Classes, absent, classes
 from assay.rows.row_positions import Index, places
+from assay.tally.labels.confusion import Confusion
+from assay.tally.scores.row_probabilities import RowScores
+from assay.tally.scores.score_tally import Scores
+from assay.tally.scores.true_class_ranks import Ranks
+from assay.tasks.classification.score_part import ScorePart
 from assay.tasks.classification.settings import chosen
+from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,7 +94,6 @@ def conduct(
         notes.append(f"{counted(alike, 'repeat')} deals the rows as an earlier one: they are too few to deal anew")
     data = Data(x=matrix, y=given, labels=settled.labels, positive=settled.positive)
     outcomes = run(models, data, folds, seed=seed, jobs=jobs, folder=folder)
-    tests = [truth[fold.test] for fold in folds]
     return Conducted(
         scheme=way,
         seed=int(seed),
@@ -99,7 +103,10 @@ def conduct(
         measures=wanted,
         estimators={model: " ".join(visible(repr(one)).split()) for model, one in models.items()},
         outcomes=outcomes,
-        tallies={model: _tallies(own, tests, settled) for model, own in outcomes.items()},
+        tallies={
+            model: tuple(_tally(outcome, truth[fold.test], settled) for outcome, fold in zip(own, folds, strict=True))
+            for model, own in outcomes.items()
+        },
         ids=None if id is None else _ids(id, len(truth)),
         notes=tuple(notes),
     )
@@ -121,9 +128,23 @@ def _settled(names: set[Label], labels: Sequence[Label] | None, positive: Label 
     return settled
 
 
-def _tallies(outcomes: Iterable[Outcome], tests: list[NDArray[Any]], settled: Classes) -> tuple[FoldTally, ...]:
-    pairs = zip(outcomes, tests, strict=True)
-    return tuple(FoldTally.of(one, truth, settled.labels, settled.positive) for one, truth in pairs)
+def _tally(outcome: Outcome, truth: NDArray[np.int64], settled: Classes) -> Classified:
+    """What is counted of one test part: the true classes, by number, and what a model answered."""
+    labels, positive, scores = settled.labels, settled.positive, outcome.scores
+    pairs, count = np.unique(truth * len(labels) + outcome.predicted, return_counts=True)
+    confusion = Confusion.from_codes(labels, pairs // len(labels), pairs % len(labels), count, rows=len(truth))
+    if scores is None or outcome.kind is None:
+        return Classified(confusion=confusion, positive=positive)
+    if positive is not None:
+        own = labels.index(positive)
+        column = scores[:, own] if scores.shape[1] > 1 else scores[:, 0]
+        two = (next(label for label in labels if label != positive), positive)
+        part = ScorePart(kind=outcome.kind, whole=Scores.binary(column, truth == own, labels=two))
+    else:
+        by_row = RowScores.of(scores, truth) if outcome.kind == "probability" else None
+        whole = Scores.per_class(scores, truth, labels)
+        part = ScorePart(kind=outcome.kind, whole=whole, ranks=Ranks.of(scores, truth), by_row=by_row)
+    return Classified(confusion=confusion, positive=positive, scores=part)
 
 
 def _demand_time_order(way: Scheme) -> None:
@@ -136,30 +157,28 @@ def _demand_time_order(way: Scheme) -> None:
         )
 
 
-def _names(given: NDArray[Any]) -> set[Label]:
-    column = coded(given, "y")
+def _whole(given: object, role: str, holds: str, n: int, fix: str) -> Coded:
+    """A column with as many rows as y, and a value in each."""
+    column = coded(given, role)
+    _demand_length(role, len(column), n)
     if column.missing is not None and column.missing.any():
         raise RowsError(
             "missing-label",
-            f"{counted(int(column.missing.sum()), 'row')} of {len(given):,} without a label",
-            where="y",
+            f"{counted(int(column.missing.sum()), 'row')} of {n:,} without a {holds}",
+            where=role,
             found=f"first at index {column.rows_of(None)[0]}",
-            fix="leave these rows out of X and y",
+            fix=fix,
         )
+    return column
+
+
+def _names(given: NDArray[Any]) -> set[Label]:
+    column = _whole(given, "y", "label", len(given), "leave these rows out of X and y")
     return {column.label(int(value) - column.offset) for value in np.unique(column.codes)}
 
 
 def _groups(groups: object, n: int) -> NDArray[np.int64]:
-    column = coded(groups, "groups")
-    _demand_length("groups", len(column), n)
-    if column.missing is not None and column.missing.any():
-        raise RowsError(
-            "missing-label",
-            f"{counted(int(column.missing.sum()), 'row')} without a group",
-            where="groups",
-            found=f"first at index {column.rows_of(None)[0]}",
-            fix="name the group of every row; a row alone is a group of its own",
-        )
+    column = _whole(groups, "groups", "group", n, "name the group of every row; a row alone is a group of its own")
     return np.unique(column.codes, return_inverse=True)[1].astype(np.int64)
 
 

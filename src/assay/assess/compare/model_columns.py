@@ -277,9 +277,9 @@ def named(tables: Sequence[object], data: object) -> object:
     if len(set(names)) != len(names):
         raise PlanError(
             "role-clash",
-            "two tables have the same name",
+            "two tables have the same name, or one is given twice",
             found=listed(names),
-            fix='name them: data={"A": ..., "B": ...}',
+            fix='give every model a table of its own, or name them: data={"A": ..., "B": ...}',
         )
     return dict(zip(names, tables, strict=True))
 

@@ -12,7 +12,6 @@ from assay.assess.decide.claims import Claim
 from assay.assess.decide.plan_results import Standing, standing_of
 from assay.assess.plan.checked_plan import LoadedPlan, stated
 from assay.assess.plan.plan_answers import channel_columns
-from assay.conduct.fold_tallies import FoldTally
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import counted
@@ -23,7 +22,9 @@ from assay.measures import Measure, parse
 from assay.rows.engines.duckdb_engine import quote_identifier
 from assay.rows.joins.threshold_labels import Cut
 from assay.tally.labels.confusion import Confusion
+from assay.tasks.classification.estimates import value_alone
 from assay.tasks.classification.settings import ONE_CLASS
+from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -305,8 +306,7 @@ def _by_fold(
 
 def _value(entrant: Entrant, cells: Mapping[tuple[Label, Label], int], measure: Measure, place: object) -> float:
     confusion = Confusion.from_cells(cells, labels=tuple(entrant.assessment.labels))
-    tally = FoldTally(confusion=confusion, positive=entrant.assessment.positive)
-    value = tally.value(measure)
+    value = value_alone(Classified(confusion=confusion, positive=entrant.assessment.positive), measure)
     if isinstance(value, Undefined):
         raise PlanError(
             "comparison-needs",

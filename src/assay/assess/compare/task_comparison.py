@@ -76,16 +76,10 @@ class TaskComparison(ComparisonResult):
         task: Task,
         paired: Any,  # noqa: ANN401  the paired tally of the task
         settings: TaskSettings,
-        *,
-        models: tuple[str, ...],
-        census: Census,
-        notes: tuple[str, ...] = (),
-        data: Mapping[str, Any] | None = None,
-        found_in: Mapping[str, Any] | None = None,
+        **shared: Any,  # noqa: ANN401  what every comparison has
     ) -> None:
-        self.task, self.counts, self.settings, self.models = task, paired, settings, models
-        self.census, self.notes = census, notes
-        self._data, self._environment = dict(data or {}), dict(found_in or environment())
+        super().__init__(**shared)
+        self.task, self.counts, self.settings = task, paired, settings
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

@@ -12,12 +12,11 @@ from assay.assess.compare.comparison import Comparison
 from assay.assess.compare.comparison_requirements import PAIR, demand_two
 from assay.assess.compare.model_columns import by_model, is_table
 from assay.assess.compare.questions.request import Asked
-from assay.assess.compare.questions.value_questions import of_groups, of_values
 from assay.assess.environment import environment
 from assay.assess.provenance import origin
-from assay.core.errors import PlanError, RowsError, UnpairedRows
+from assay.core.errors import PlanError, RowsError, UnpairedRows, unknown_choice
 from assay.core.labels import Label
-from assay.core.text import counted, listed, nearest
+from assay.core.text import counted, listed
 from assay.inference.decision_words import UNITS
 from assay.rows.joins.matched_models import align_rows
 from assay.rows.joins.mismatch_errors import ids_told
@@ -49,7 +48,6 @@ class Valued:
     reading: Reading | None = None
     per: str = "item"
     independent: bool = False
-    lower_is_better: bool = False
     folds: int | None = None
     test_over_train: object = None
     readings: Mapping[str, Reading] = field(default_factory=dict)
@@ -76,35 +74,28 @@ def compare_read(given: Valued, asked: Asked) -> Comparison:
     table = _read(given)
     demand_two(tuple(table.columns))
     columns = _by_subject(table.columns, table.subject)
+    ratio: object = None
     tally: Blocks | Groups
     if given.independent:
-        tally, ratio = Groups.of(columns), None
-        answers, rows = of_groups(tally, asked), tally.n
+        tally = Groups.of(columns)
+        rows = tally.n
     else:
-        tally = Blocks.of(columns, unit="half" if unit in OF_HALVES else unit, lower_is_better=given.lower_is_better)
-        if tally.j < PAIR:
+        tally = Blocks.of(columns, unit="half" if unit in OF_HALVES else unit, lower_is_better=asked.lower_is_better)
+        rows = tally.j
+        if rows < PAIR:
             raise PlanError(
                 "comparison-needs",
-                f"there is only {counted(tally.j, unit)}",
+                f"there is only {counted(rows, unit)}",
                 where=table.where,
                 fix=f"give the values of two {unit}s at least",
             )
-        ratio = given.test_over_train if given.folds is None else _by_folds(given.folds, tally.j)
-        answers, rows = of_values(tally, asked, UNITS[unit], test_over_train=ratio), tally.j
+        ratio = given.test_over_train if given.folds is None else _by_folds(given.folds, rows)
     how = "none" if given.independent else f"by {unit}"
     return Comparison(
-        answers=tuple(answers),
-        asked=asked,
-        models=tally.models,
-        labels=(),
-        positive=None,
-        census=Census(read=rows, scored=rows),
-        values=tally,
-        lower_is_better=given.lower_is_better,
+        {"values": tally}, asked, models=tally.models, census=Census(read=rows, scored=rows),
         data={"from": table.where, "pairing": f"{how}{table.matched}", "files": dict(table.files), "per": unit,
               "independent": given.independent, "test_over_train": None if ratio is None else str(ratio)},
-        proof=table.proof,
-        found_in=environment(given.limits),
+        proof=table.proof, found_in=environment(given.limits),
     )  # fmt: skip
 
 
@@ -112,13 +103,7 @@ def _unit(per: str) -> str:
     unit = str(per).replace("-", " ").replace("_", " ")
     if unit in UNITS:
         return unit
-    close = nearest(unit, UNITS)
-    raise PlanError(
-        "option-unknown",
-        f"per={per!r} is not a unit of values",
-        known=", ".join(UNITS),
-        fix=f'did you mean "{close}"?' if close else "say what a value belongs to",
-    )
+    raise unknown_choice(unit, UNITS, f"per={per!r} is not a unit of values", fix="say what a value belongs to")
 
 
 def _read(given: Valued) -> Read:

@@ -200,19 +200,21 @@ def sealed(content: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def open_tallies(record: Record) -> Iterator[Any]:
+def open_tallies(record: Record, where: str | None = None) -> Iterator[Any]:
     """The tallies, if they are those the Record was written with; what is missing or malformed is refused."""
     try:
         if digest(record["tallies"]) != record["digests"]["tallies"]:
             raise RecordError(
                 "digest-mismatch",
                 "the tallies are not the ones this Record was written with",
+                where=where,
                 fix="restore the file from its source",
             )
         yield record["tallies"]
     except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
         raise RecordError(
             "record-unreadable",
-            f"a part of the Record is missing or malformed: {error}",
+            f"a part of the Record is missing or malformed: {visible(error)}",
+            where=where,
             fix="restore the file from its source",
         ) from error

@@ -54,9 +54,7 @@ class Costs:
         cells = {(own(truth), own(called)): cost for (truth, called), cost in self.cells.items()}
         strange = list(dict.fromkeys(label for pair in cells for label in pair if label not in labels))
         if strange:
-            what = f"a cost is stated for {quoted(strange[0])}, which is not a class"
-            more = {"found": listed(strange), "known": listed(labels), "fix": "name the classes as the data do"}
-            raise unknown_choice(strange[0], labels, what, code="costs-invalid", where="costs", **more)
+            raise _not_a_class(strange, labels)
         lost = [(a, b) for a in labels for b in labels if a != b and (a, b) not in cells]
         if lost:
             what = f"{counted(len(lost), 'mistake has', 'mistakes have')} no stated cost"
@@ -86,6 +84,17 @@ class Costs:
 
 def _invalid(what: str, fix: str, where: str = "costs", **lines: str) -> PlanError:
     return PlanError("costs-invalid", what, where=where, fix=fix, **lines)
+
+
+def _not_a_class(strange: Sequence[Label], labels: Sequence[Label]) -> PlanError:
+    what = f"a cost is stated for {quoted(strange[0])}, which is not a class"
+    more = {"found": listed(strange), "known": listed(labels)}
+    twin = [label for label in labels if str(label) == str(strange[0])]  # the same to read, of another type
+    if twin:
+        kind = {str: "text", bool: "the value"}.get(type(twin[0]), "the number")
+        return _invalid(what, f"write the label as {kind} {quoted(twin[0])}, as the data do", **more)
+    fix = "name the classes as the data do"
+    return unknown_choice(strange[0], labels, what, code="costs-invalid", where="costs", fix=fix, **more)
 
 
 def _pairs(given: object) -> dict[tuple[Label, Label], object]:

@@ -345,3 +345,8 @@ class View(Estimates):
             notes.append("identical to accuracy for one label a row")
         notes += [*more, *note_width(measure, outcome if isinstance(outcome, Interval) else None)]
         return build_estimate(measure.title, result, outcome, n, label=label, slice=self.slice, notes=tuple(notes))
+
+
+def value_alone(tally: Classified, measure: Measure) -> Value:
+    """The value of a measure on some rows, such as those of a fold, for which nobody asks an interval."""
+    return View(tally, Settings(by_unit=True))[measure.title].result  # of units that are not known: no interval is made

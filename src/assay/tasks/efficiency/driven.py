@@ -17,10 +17,18 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from assay.conduct.connections import Target
-from assay.conduct.energy import Codecarbon, Meter, find_meter, is_estimate, measure_idle, meter_work, read_power_log
+from assay.conduct.energy import (
+    Meter,
+    find_meter,
+    is_estimate,
+    measure_idle,
+    meter_work,
+    open_codecarbon,
+    read_power_log,
+)
 from assay.conduct.onnx_graph import describe_model
 from assay.conduct.request_driver import Pace, RunTimes, search_rate, time_run
-from assay.conduct.targets import HttpTarget, open_target
+from assay.conduct.targets import open_target
 from assay.core.errors import PlanError, RowsError
 from assay.core.task import Counted, Request
 from assay.core.text import counted, figure, visible
@@ -101,7 +109,7 @@ def _find_meter(energy: object) -> Meter | str:
                 "option-unknown", f"energy={visible(repr(energy))} is not known", where="energy",
                 known=f"{ESTIMATED}codecarbon, the file of a meter, none", fix=f'write energy="{ESTIMATED}codecarbon"',
             )  # fmt: skip
-        return Codecarbon()
+        return open_codecarbon()
     return find_meter() if energy is None else "no evidence: the file of the meter does not cover the runs"
 
 
@@ -278,14 +286,14 @@ def _warnings(model: Model, tally: Measured) -> list[str]:
     ]
     latencies = np.concatenate([times.latencies for times in model.times]) / NANOSECONDS
     delayed = (latencies > DELAYED[0]) & (latencies < DELAYED[1])
-    if isinstance(model.target, HttpTarget) and delayed.mean() > 0.2:  # noqa: PLR2004  a mode, not a tail
+    if not model.target.one_at_a_time and delayed.mean() > 0.2:  # noqa: PLR2004  a mode, not a tail
         notes.append("suspect: many answers took 40 ms; the server seems to lack TCP_NODELAY")
     return notes
 
 
 def _digest(target: Target) -> dict[str, str]:
-    place = Path(str(getattr(target, "place", "")))
-    if getattr(target, "kind", "") not in ("onnx", "joblib") or not place.is_file():
+    place = Path(target.file or "")
+    if not place.is_file():
         return {}
     with place.open("rb") as file:
         return {place.name: hashlib.file_digest(file, "sha256").hexdigest()}

@@ -218,7 +218,7 @@ def test_what_is_undefined_in_a_fold_is_told_and_not_compared():
 def test_lower_is_better_where_the_measure_says_so():
     found = assay.conduct(MODELS, X, Y, measures="brier_score").compare()
     assert found.ranking[0].value < found.ranking[1].value
-    assert found.lower_is_better
+    assert found.asked.lower_is_better
 
 
 def test_equal_models_have_p_one():

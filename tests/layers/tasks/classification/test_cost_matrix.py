@@ -146,6 +146,20 @@ def test_what_is_no_matrix_of_costs_is_refused(costs, what, told):
 
 
 @pytest.mark.parametrize(
+    ("truth", "costs", "fix"),
+    [
+        ([0, 1, 1], {"0": {"1": 1.0}, "1": {"0": 5.0}}, "write the label as the number 0, as the data do"),
+        (["0", "1", "1"], {0: {1: 1.0}, 1: {0: 5.0}}, 'write the label as text "0", as the data do'),
+        ([False, True], {"False": {"True": 1.0}, "True": {"False": 5.0}}, "write the label as the value False"),
+    ],
+)
+def test_a_label_of_another_type_is_told_apart_from_the_class_that_reads_like_it(truth, costs, fix):
+    with pytest.raises(PlanError, match="which is not a class") as error:
+        assay.assess(truth=truth, predicted=truth, positive=truth[1], costs=costs)
+    assert fix in error.value.fix
+
+
+@pytest.mark.parametrize(
     ("name", "text", "what"),
     [
         ("c.csv", "x,a,b\na,0\n", "row 2 has 2 fields"),

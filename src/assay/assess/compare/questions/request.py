@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from assay.assess.arguments import IntervalSettings, TestSettings
 from assay.core.errors import PlanError
@@ -21,26 +21,21 @@ from assay.inference.units.permutation_and_bootstrap import DRAWS
 from assay.measures.declare import Measure
 from assay.tasks.classification.cost_matrix import Costs
 
+READ_BY: Final = ("independent", "pairing", "channel")
+"""Settings that say how rows are read; they end with the reading, and a Record tells them by its data."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(TestSettings):
     """What a comparison was asked to do; all of it is written into the Record."""
 
     level: float = 0.95
-    correction: str = "holm"
-    margin: float | None = None
-    equivalence: bool = False
-    variance: bool = False
-    test: str | None = None
-    because: str | None = None
-    override: bool = False
-    accept_dependence: bool = False
-    control: str | None = None
     draws: int = DRAWS
     seed: int = SEED
-    stratified: bool = False
     rows: int = 0
     """Rows of the data set that values were resampled from; 0 where it is not stated."""
+    lower_is_better: bool = False
+    """Whether a smaller value is better, where values are compared."""
     measures: tuple[Measure, ...] = ()
     costs: Costs | None = None
     """What each mistake costs, where it is stated."""
@@ -54,11 +49,13 @@ class Asked:
         """Return what settings ask for; `more` are further fields."""
         intervals.wanted(level)  # the same checks as for an assessment
         draws = DRAWS if intervals.draws is None else intervals.draws
-        return cls(level=level, seed=intervals.seed, draws=draws, **tests.of_request(), **more)
+        stated = {field.name: getattr(tests, field.name) for field in fields(tests) if field.name not in READ_BY}
+        return cls(level=level, seed=intervals.seed, draws=draws, **stated, **more)
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
-        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("measures", "costs")}
+        apart = (*READ_BY, "measures", "costs")
+        plain = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in apart}
         costs = {} if self.costs is None else {"costs": self.costs.to_json()}
         return {**plain, "measures": [one.title for one in self.measures], **costs}
 
