@@ -47,15 +47,7 @@ class Errors:
     """Rows by truth, the calls of the compared models, and every annotator's label; empty where nobody annotated."""
 
 
-@control(
-    "CHK-GT-IMPACT",
-    clause="5.3.9",
-    passes_when="relabelled at the rate annotators err, nearly all draws leave every conclusion as it is: criteria by "
-    "their value, comparisons by McNemar's test with Holm's correction; rows with weights are not relabelled",
-    scope="assessment",
-    lacks="annotators, or a rate of wrong labels",
-    of_classes=True,
-)
+@control("CHK-GT-IMPACT")
 def impact(q: Inquiry) -> Outcome:
     """Looks for conclusions that a few wrong labels would turn."""
     if q.assessment is None:

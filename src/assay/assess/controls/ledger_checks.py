@@ -29,13 +29,7 @@ class _Found:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-@control(
-    "CHK-LEDGER",
-    clause="5.3.10",
-    passes_when="no choice names a test file, and nobody looked at the test data before the plan was fixed, by another"
-    " plan, or twice, unless the plan says why; lines of the ledger follow on one another",
-    version="3",
-)
+@control("CHK-LEDGER")
 def ledger(q: Inquiry) -> Outcome:
     """Looks for choices made on test data, and looks at them before the plan was fixed."""
     findings = _Found()

@@ -53,14 +53,7 @@ TABLE_A4: Final = {
 """Per cent, as Table A.4 prints them."""
 
 
-@control(
-    "CHK-IMBALANCE",
-    clause="6.2.3",
-    passes_when="balance was computed; AUROC is not the primary measure outside the stated prevalences",
-    scope="assessment",
-    parts=("auroc",),
-    of_classes=True,
-)
+@control("CHK-IMBALANCE")
 def imbalance(q: Inquiry) -> Iterator[Outcome]:
     """Looks for classes of very different size."""
     if q.assessment is None:
@@ -92,14 +85,7 @@ def imbalance(q: Inquiry) -> Iterator[Outcome]:
     )
 
 
-@control(
-    "CHK-BASELINE",
-    clause="5.3.13",
-    passes_when="baselines are there; `beats`: a test puts accuracy above the largest class; `comparator`: one exists",
-    scope="assessment",
-    parts=("guesses", "beats", "comparator"),
-    of_classes=True,
-)
+@control("CHK-BASELINE")
 def baseline(q: Inquiry) -> Iterator[Outcome]:
     """Looks for values no better than a guess, and trivial guesses as the only comparison."""
     if q.assessment is None:
@@ -178,13 +164,7 @@ def _against_majority(model: Assessment) -> Finding:
     return test_outcomes(table, model.settings.wanted.level)
 
 
-@control(
-    "CHK-COVERAGE",
-    clause="5.3.2",
-    passes_when="every declared stratum has at least its declared number of rows",
-    scope="assessment",
-    lacks="strata of the intended use",
-)
+@control("CHK-COVERAGE")
 def coverage(q: Inquiry) -> Outcome:
     """Looks for declared strata with too few test rows."""
     strata = q.plan.use.strata or ()
@@ -214,14 +194,7 @@ def _rows_of(q: Inquiry, column: str, level: str) -> int:
     return sum(n for (name,), n in (split.table(column) or {}).items() if str(name) == level)
 
 
-@control(
-    "CHK-OPP",
-    clause="8",
-    passes_when="right and wrong answers are counted at every declared operating point, and at one at least",
-    scope="assessment",
-    lacks="scores with a threshold",
-    of_classes=True,
-)
+@control("CHK-OPP")
 def operating_points(q: Inquiry) -> Outcome:
     """Looks for declared operating points without counts."""
     there = [float(one["threshold"]) for one in q.points if one.get("threshold") is not None]
@@ -232,14 +205,7 @@ def operating_points(q: Inquiry) -> Outcome:
     return Outcome("pass", f"counted at {listed(there)}", facts={"thresholds": there})
 
 
-@control(
-    "CHK-THRESH",
-    clause="5.3.10",
-    passes_when="the threshold was chosen by rule on data that are not test data; what is best on test only is suspect",
-    scope="assessment",
-    lacks="a threshold",
-    of_classes=True,
-)
+@control("CHK-THRESH")
 def threshold(q: Inquiry) -> Outcome:
     """Looks for a decision threshold chosen on test data."""
     used = next((one for one in q.points if one.get("in_force")), None)
@@ -259,11 +225,7 @@ def threshold(q: Inquiry) -> Outcome:
     return no_evidence("nobody says where the threshold comes from", facts=facts)
 
 
-@control(
-    "CHK-KNOWN",
-    clause="Annex A",
-    passes_when="the worked example of Annex A comes out as printed, computed anew in this run",
-)
+@control("CHK-KNOWN")
 def known_answers(q: Inquiry) -> Outcome:
     """Looks for formulas that do not give the figures the standard prints."""
     del q
