@@ -237,25 +237,20 @@ class _Comparing:
 
 def referred(record: Mapping[str, Any]) -> Iterator[tuple[str, object, object]]:
     """Path, what a control says of a comparison, and what it should be, by the one in this Record or by its tallies."""
-    plan = record.get("plan")
+    plan, controls = record.get("plan"), record.get("controls")
     own = plan.get("split") if isinstance(plan, Mapping) else None
-    for path, split, facts in _told(record):
-        if isinstance(facts.get("comparison"), str) and split == own:
-            yield f"{path}.comparison", facts["comparison"], _known(record)
-        channels = facts.get("by_channel")
-        for channel, stored in channels.items() if isinstance(channels, Mapping) else ():
-            if isinstance(stored, Mapping):
-                yield f"{path}.by_channel.{visible(channel)}.findings", stored.get("findings"), _again(stored)
-
-
-def _told(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Path, split and facts of everything a control tells of a split."""
-    controls = record.get("controls")
-    for i, one in enumerate(controls if isinstance(controls, list) else ()):
-        facts = one.get("facts") if isinstance(one, Mapping) else None
-        for split, told in facts.items() if isinstance(facts, Mapping) else ():
-            if isinstance(told, Mapping):
-                yield f"controls[{i}].facts.{visible(split)}", split, told
+    for i, control in enumerate(controls if isinstance(controls, list) else ()):
+        told = control.get("facts") if isinstance(control, Mapping) else None
+        for split, facts in told.items() if isinstance(told, Mapping) else ():
+            path = f"controls[{i}].facts.{visible(split)}"
+            if not isinstance(facts, Mapping):
+                continue
+            if isinstance(facts.get("comparison"), str) and split == own:
+                yield f"{path}.comparison", facts["comparison"], _known(record)
+            channels = facts.get("by_channel")
+            for channel, stored in channels.items() if isinstance(channels, Mapping) else ():
+                if isinstance(stored, Mapping):
+                    yield f"{path}.by_channel.{visible(channel)}.findings", stored.get("findings"), _again(stored)
 
 
 def _known(record: Mapping[str, Any]) -> str:
