@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from assay.assess.conformity.plan_contests import Contest
     from assay.assess.conformity.plan_predictions import MadeHere
     from assay.assess.plan.fields import Plan
-    from assay.assess.plan.model_fields import Model
+    from assay.assess.plan.section_fields import Model
     from assay.core.registry import Registry
     from assay.tally.data.split_counts import SplitRows
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence
-from assay.assess.controls.trivial_baselines import values_on
+from assay.assess.controls.results import values_on
 from assay.assess.decide.criteria import EVERY, Rule, criterion
 from assay.core.text import counted, figure
 from assay.inference.data.label_noise import (

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from assay.assess.controls.control_declaration import Inquiry, Moment, Outcome, Verdict, control, no_evidence, settle
 from assay.assess.plan.checked_plan import stated
-from assay.assess.plan.model_fields import Families, Model
+from assay.assess.plan.section_fields import Families, Model
 from assay.assess.record.machine_fingerprint import differ
 from assay.core.text import counted, listed
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence, settle
 from assay.assess.plan.checked_plan import stated
-from assay.assess.plan.model_fields import Model, Step
 from assay.assess.plan.plan_answers import splits_of
+from assay.assess.plan.section_fields import Model, Step
 from assay.core.text import counted, listed, phrases
 from assay.tally.base import digest
 from assay.tally.data.feature_counts import values_of
