@@ -53,7 +53,8 @@ class Spots:
     def _walk(self, text: str, *, toml: bool) -> None:  # noqa: C901  one branch for each kind of token
         line, dots, header, keys = 1, 0, 0, list[str]()
         inside: list[tuple[Path, int | None]] = []  # open brackets: what stands there, and the place in a list
-        here, value = (), not toml  # the path that is read, and whether its value comes
+        here: Path = ()  # the path that is read
+        value = not toml  # whether its value comes
         for match in _TOKEN.finditer(text):
             kind, piece = match.lastgroup, match.group()
             dots = dots + 1 if piece == "." else dots if kind in ("word", "text") else 0
