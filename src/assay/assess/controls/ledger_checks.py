@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
-from assay.assess.conformity.ledger import runs_of
+from assay.assess.conformity.ledger import Access, runs_of
 from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence, settle
 from assay.core.text import counted, listed, quoted
 
@@ -29,15 +29,20 @@ def ledger(q: Inquiry) -> Outcome:
     if q.ledger is None:
         facts = {}
     if q.access is not None:
-        other = [one for data in tests for one in q.access.elsewise(data)]
-        broken, looks = q.access.ledger.broken, [one for data in tests for one in q.access.looks(data)]
-        facts |= {"looks": runs_of(looks), "looks_for_other_numbers": runs_of(other)}
-        facts |= {"altered_lines": list(broken), "entered": q.access.why_not is None}
-        plans = counted(len({one.get("plan") for one in other}), "earlier plan")
-        many = f"{counted(runs_of(other), 'look')} at the test data by {plans} that asked for other numbers"
-        wrong |= {f"lines of the ledger were changed or taken out: {listed(broken)}": broken}
-        again |= {many: other}
+        looks = _looks(q.access, tests)
+        wrong, again, facts = wrong | looks[0], again | looks[1], facts | looks[2]
     return _settled(q, [text for text in wrong if wrong[text]], [text for text in again if again[text]], facts)
+
+
+def _looks(access: Access, tests: list[str]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """The same of entries that runs made themselves."""
+    other = [one for data in tests for one in access.elsewise(data)]
+    broken, looks = access.ledger.broken, [one for data in tests for one in access.looks(data)]
+    facts = {"looks": runs_of(looks), "looks_for_other_numbers": runs_of(other)}
+    plans = counted(len({one.get("plan") for one in other}), "earlier plan")
+    many = f"{counted(runs_of(other), 'look')} at the test data by {plans} that asked for other numbers"
+    wrong = {f"lines of the ledger were changed or taken out: {listed(broken)}": broken}
+    return wrong, {many: other}, facts | {"altered_lines": list(broken), "entered": access.why_not is None}
 
 
 def _written(

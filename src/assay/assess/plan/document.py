@@ -32,15 +32,43 @@ _TOKEN: Final = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of a plan and its line."""
+
+    kind: str
+    text: str
+    line: int
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    line, depth, dots = 1, 0, 0
+    for found in _TOKEN.finditer(text):
+        kind, piece = found.lastgroup or "other", found.group()
+        if kind == "mark":  # refused while reading, so that a bomb is never held as a whole
+            depth = max(0, depth + (piece in "[{") - (piece in "]}"))
+            dots = dots + 1 if piece == "." else 0
+            if max(depth, dots) > DEEPEST:
+                raise too_deep(line)
+        if kind != "comment" and not (kind == "other" and piece.isspace()):
+            yield Token(kind, piece, line)
+        line += piece.count("\n")
+    yield Token("end", "", line)
+
+
 class Spots:
     """The line of every path, from one walk over the tokens; what is malformed is left to the parser."""
 
     def __init__(self, text: str, form: str = "TOML") -> None:
+        toml = form == "TOML"
+        self._tokens, self._at = [token for token in _tokens(text) if toml or token.kind != "line"], 0
         self._lines: dict[Path, int] = {}
         self._last: dict[Path, int] = {}
         """Places of the last tables of lists of tables."""
-        self._table: Path = ()
-        self._walk(text, toml=form == "TOML")
+        if toml:
+            self._statements()
+        else:
+            self._value((), inside=True)
 
     def line(self, path: Path) -> int:
         r"""The line a path stands at, from 1; without one of its own, that of the nearest part above it.
@@ -50,47 +78,29 @@ class Spots:
         """
         return next((self._lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in self._lines), 1)
 
-    def _walk(self, text: str, *, toml: bool) -> None:  # noqa: C901  one branch for each kind of token
-        line, dots, header, keys = 1, 0, 0, list[str]()
-        inside: list[tuple[Path, int | None]] = []  # open brackets: what stands there, and the place in a list
-        here: Path = ()  # the path that is read
-        value = not toml  # whether its value comes
-        for match in _TOKEN.finditer(text):
-            kind, piece = match.lastgroup, match.group()
-            dots = dots + 1 if piece == "." else dots if kind in ("word", "text") else 0
-            if max(len(inside), dots) > DEEPEST:  # refused while reading, so that a bomb is never held as a whole
-                raise too_deep(line)
-            above = inside[-1][0] if inside else self._table
-            if kind == "line" and toml and not inside:
-                keys, header, value = [], 0, False
-            elif kind in ("word", "text") and not value:
-                keys.append(piece[1:-1] if kind == "text" else piece)
-                if not header:
-                    self._lines.setdefault((*above, *keys), line)
-            elif kind in ("word", "text"):
-                self._lines.setdefault(here, line)
-            elif piece == "[" and not value and not inside and not keys:
-                header += 1
-            elif piece in ("[", "{"):
-                self._lines.setdefault(here, line)
-                inside.append((here, 0 if piece == "[" else None))
-                here, keys, value = (*here, 0), [], piece == "["
-            elif piece == "]" and header:
-                self._enter(keys, line, many=header > 1)
-                header = 0
-            elif piece in ("]", "}") and inside:
-                here, _ = inside.pop()
-            elif piece == "," and inside:
-                path, place = inside.pop()
-                inside.append((path, None if place is None else place + 1))
-                here, keys, value = (*path, (place or 0) + 1), [], place is not None
-            elif piece in ("=", ":") and not value:
-                here, keys, value = (*above, *keys), [], True
-            line += piece.count("\n")
+    def _next(self, *, inside: bool = False) -> Token:
+        """The next token, the one at the end again and again; inside brackets line ends are nothing."""
+        token = self._tokens[self._at]
+        self._at = min(self._at + 1, len(self._tokens) - 1)
+        return self._next(inside=True) if inside and token.kind == "line" else token
 
-    def _enter(self, keys: list[str], line: int, *, many: bool) -> None:
-        """The table of a header."""
+    def _statements(self) -> None:
+        """Headers and keys of a TOML document, one statement a line."""
+        table: Path = ()
+        while (token := self._next()).kind != "end":
+            if token.text == "[":
+                table = self._header(token.line)
+            elif token.kind != "line":
+                self._at -= 1
+                self._value(self._key(table, "="))
+            while token.kind not in ("line", "end"):
+                token = self._next()
+
+    def _header(self, line: int) -> Path:
+        many = self._tokens[self._at].text == "["
+        self._at += many
         path: Path = ()
+        keys = self._key((), "]")
         for depth, part in enumerate(keys, start=1):
             path = (*path, part)
             if many and depth == len(keys):
@@ -98,7 +108,30 @@ class Spots:
             self._lines.setdefault(path, line)
             path = (*path, self._last[path]) if path in self._last else path
         self._lines.setdefault(path, line)
-        self._table = path
+        return path
+
+    def _key(self, above: Path, *ends: str) -> Path:
+        """The path of a dotted key, which goes on to its end mark, below another."""
+        path = above
+        while (token := self._next()).text not in ends and token.kind not in ("line", "end"):
+            if token.kind in ("word", "text"):
+                path = (*path, token.text[1:-1] if token.kind == "text" else token.text)
+                if ends != ("]",):
+                    self._lines.setdefault(path, token.line)
+        return path
+
+    def _value(self, path: Path, *, inside: bool = False) -> None:
+        """A value, with what stands in arrays and inline tables below its path; no deeper than tokens may be."""
+        opened, place = self._next(inside=inside), 0
+        self._lines.setdefault(path, opened.line)
+        while opened.text in ("[", "{") and (token := self._next(inside=True)).text not in ("]", "}", ""):
+            if token.text == ",":
+                place += 1
+            else:
+                self._at -= 1
+                self._value((*path, place) if opened.text == "[" else self._key(path, "=", ":"), inside=True)
+        while self._tokens[self._at].text not in (",", "]", "}", "", "\n"):
+            self._at += 1
 
 
 def too_deep(line: int) -> PlanError:

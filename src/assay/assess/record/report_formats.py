@@ -76,17 +76,28 @@ def _standing(path: str | os.PathLike[str]) -> str:
     if not os.fspath(path):
         return ""
     try:
-        with goal.open("rb") as file:
-            content = file.read(LARGEST + 1)
-        if len(content) <= LARGEST:
-            return content.decode("utf-8")
-        found = f"more than {LARGEST:,} bytes"
+        if goal.stat().st_size > LARGEST:
+            raise PlanError(
+                "out-exists",
+                f"{visible(goal)} is too large to be a text a report belongs into",
+                where=visible(goal),
+                fix="give the README.md of a model",
+            )
+        return goal.read_bytes().decode("utf-8")
     except FileNotFoundError:
         return ""
-    except (OSError, UnicodeDecodeError) as error:
-        found = getattr(error, "strerror", None) or str(error)
-    what, fix = f"no report can be written into {visible(goal)}", "give a text file in UTF-8, such as a README.md"
-    raise PlanError("out-exists", what, where=visible(goal), found=visible(found), fix=fix)
+    except UnicodeDecodeError as error:
+        raise PlanError(
+            "out-exists", f"{visible(goal)} is not UTF-8 text", where=visible(goal), fix="give a text file"
+        ) from error
+    except OSError as error:
+        raise PlanError(
+            "out-exists",
+            f"cannot read {visible(goal)}",
+            where=visible(goal),
+            found=error.strerror,
+            fix="give a path that can be read and written",
+        ) from error
 
 
 class Plots:

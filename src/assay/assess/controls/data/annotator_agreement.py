@@ -40,27 +40,35 @@ def annotators(q: Inquiry) -> Outcome:
         tally = Ratings.from_cells(rows, labels=ranked)
         facts["together"] = {"items": tally.items, "items_labelled_twice": tally.several.items}
         facts["together"] |= coefficients(tally, level, ordered=ranked is not None, raters=3)
-    shown = "; ".join(
-        f"{name}: agreement {figure(one['agreement'])}, kappa {_shown(one['kappa'], one)}"
-        for name, one in list(pairs.items())[:3]
-    )
-    if len(names) > 2 and rows is not None:  # noqa: PLR2004  two are a pair
-        together = facts["together"]
-        words = [f"{symbol} {_shown(together[name]['value'], together[name])}" for name, symbol in TOGETHER.items()]
-        shown = f"{', '.join(words)}; {shown}"
-    kappas_ = {pair: one["kappa"] for pair, one in agreed.items() if one["kappa"] is not None}
-    below = {pair: kappa for pair, kappa in kappas_.items() if least is not None and kappa < least}
-    low = [f"{a} and {b}: kappa {figure(kappa)}" for (a, b), kappa in below.items()]
+    shown = _described(pairs, facts.get("together") if len(names) > 2 else None)  # noqa: PLR2004  two are a pair
+    low = [] if least is None else _below(agreed, least)
     said = f"below the declared minimum: {'; '.join(low)}" if low else shown
     thresholds = {} if least is None else {"minimum_kappa": least}
     inputs = {table.name: table.sha256}
     return Outcome("fail" if low else "pass", said, facts=facts, thresholds=thresholds, inputs=inputs)
 
 
-def _shown(value: float | None, one: dict[str, Any]) -> str:
+def _below(agreed: Mapping[tuple[str, str], dict[str, Any]], least: float) -> list[str]:
+    """Pairs of annotators whose kappa is below the declared minimum."""
+    kappas_of = {pair: one["kappa"] for pair, one in agreed.items() if one["kappa"] is not None}
+    return [f"{a} and {b}: kappa {figure(kappa)}" for (a, b), kappa in kappas_of.items() if kappa < least]
+
+
+def _described(pairs: Mapping[str, Any], together: Mapping[str, Any] | None) -> str:
+    """The coefficients of all annotators where they are more than two, and of the first pairs."""
+    words = [] if together is None else [f"{symbol} {_shown(together[name]['value'], together[name])}"
+                                         for name, symbol in TOGETHER.items()]  # fmt: skip
+    first = [
+        f"{name}: agreement {figure(pair['agreement'])}, kappa {_shown(pair['kappa'], pair)}"
+        for name, pair in list(pairs.items())[:3]
+    ]
+    return "; ".join([*([", ".join(words)] if words else []), *first])
+
+
+def _shown(value: float | None, facts: dict[str, Any]) -> str:
     if value is None:
         return "undefined"
-    ends = f"{figure(one['low'])} to {figure(one['high'])}" if one["low"] is not None else "no interval"
+    ends = f"{figure(facts['low'])} to {figure(facts['high'])}" if facts["low"] is not None else "no interval"
     return f"{figure(value)} ({ends})"
 
 

@@ -49,30 +49,14 @@ LIKE: Final = {"same_content": "coincide", "nearly_same": "but for case, spaces 
 
 def _shared(q: Inquiry, a: str, mine: SplitRows, b: str, other: SplitRows) -> Outcome:
     """Ids first, then contents, then near-duplicates."""
-    column, features = q.plan.columns.id, q.plan.columns.features or []
-    facts: dict[str, Any] = {"splits": [a, b]}
-    leaked: dict[str, Shared] = {}
-    folded: dict[str, Any] = {}
-    if column is not None and mine.has(column) and other.has(column):
-        leaked["id"] = mine.shared(other, column)
-        facts |= {"rows": mine.rows(), "shared_ids": leaked["id"].rows}
-    if features and mine.has(*features) and other.has(*features):
-        leaked |= {"content": mine.shared(other, *features), "near": mine.shared(other, *features, nearly=True)}
-        exactly, nearly = leaked["content"].rows, max(0, leaked["near"].rows - leaked["content"].rows)
-        facts |= {"rows": mine.rows(), "same_content": exactly, "nearly_same": nearly}
-        coincide = exactly and q.signed(q.plan.leakage.coincide)
-        facts |= {"distinct_contents": mine.distinct(*features)} if coincide else {}
-        folded = facts if coincide or nearly else {}
-    shared = {by: one.rows for by, one in leaked.items() if one.rows and by != "near"}
-    if "distinct_contents" in facts:
-        del shared["content"]
+    leaked, facts, shared = _leaks(q, mine, other)
+    facts["splits"] = [a, b]
     bad = [f"{counted(n, 'row')} of {a} {'is' if n == 1 else 'are'} in {b} by {by}" for by, n in shared.items()]
     alike = near(q, mine, other) if not bad else {}
     facts |= {"near": alike} if alike else {}
     left = without(q, a, mine, list(leaked.values())) if a in q.of_role("test") else {}
     facts |= {"without": left} if left else {}
-    words = [f"{counted(n, 'row')} {how}" for name, how in LIKE.items() if (n := folded.get(name))]
-    words += [f"{counted(one['rows'], 'row')} by their {kind}" for kind, one in alike.items() if one["rows"]]
+    words = _nearly(alike, facts)
     looked = [f"{by}s" for by in leaked if by != "near"] + [f"near {kind}" for kind in alike]
     only = f" (only {looked[0]} were compared)" if len(looked) == 1 else ""
     nearly_same = f"of {a} nearly the same as rows of {b}: {', '.join(words)}"
@@ -83,6 +67,31 @@ def _shared(q: Inquiry, a: str, mine: SplitRows, b: str, other: SplitRows) -> Ou
         (True, "pass", f"no row of {a} is in {b} by {' or '.join(looked)}{only}"),
         facts=facts,
     )
+
+
+def _leaks(q: Inquiry, mine: SplitRows, other: SplitRows) -> tuple[dict[str, Shared], dict[str, Any], dict[str, int]]:
+    """What two splits share by id and by content, facts about it, and the rows that nothing excuses."""
+    column, features = q.plan.columns.id, q.plan.columns.features or []
+    facts: dict[str, Any] = {}
+    leaked: dict[str, Shared] = {}
+    if column is not None and mine.has(column) and other.has(column):
+        leaked["id"] = mine.shared(other, column)
+        facts |= {"rows": mine.rows(), "shared_ids": leaked["id"].rows}
+    if features and mine.has(*features) and other.has(*features):
+        leaked |= {"content": mine.shared(other, *features), "near": mine.shared(other, *features, nearly=True)}
+        exactly, nearly = leaked["content"].rows, max(0, leaked["near"].rows - leaked["content"].rows)
+        facts |= {"rows": mine.rows(), "same_content": exactly, "nearly_same": nearly}
+        if exactly and q.signed(q.plan.leakage.coincide):
+            facts["distinct_contents"] = mine.distinct(*features)
+    excused = ("near", "content") if "distinct_contents" in facts else ("near",)
+    return leaked, facts, {by: one.rows for by, one in leaked.items() if one.rows and by not in excused}
+
+
+def _nearly(alike: Mapping[str, Mapping[str, Any]], facts: Mapping[str, Any]) -> list[str]:
+    """How many rows nearly equal one of the other split, by content and by kind of content."""
+    folded = facts if "distinct_contents" in facts or facts.get("nearly_same") else {}
+    words = [f"{counted(n, 'row')} {how}" for name, how in LIKE.items() if (n := folded.get(name))]
+    return words + [f"{counted(one['rows'], 'row')} by their {kind}" for kind, one in alike.items() if one["rows"]]
 
 
 @control("CHK-GROUP")
@@ -216,16 +225,16 @@ def without(q: Inquiry, split: str, rows: SplitRows, shared: Sequence[Shared]) -
     return {model: _model(q, model, rows, affected, own) for model, own in models.items()}
 
 
-def told_without(found: Mapping[str, Any]) -> str:
+def told_without(models: Mapping[str, Any]) -> str:
     """The measure that leads, of every model, with all rows and without; nothing where there is no value."""
-    told = []
-    for model, comparison in found.items():
+    words = []
+    for model, comparison in models.items():
         if isinstance(comparison, Mapping) and comparison["measures"]:
             name, pair = next(iter(comparison["measures"].items()))
             values = {key: figure(value) if value is not None else "undefined" for key, value in pair.items()}
             rows = counted(comparison["rows"], "row")
-            told.append(f"{name} of {model} is {values['without']} ({rows}), not {values['all']}")
-    return f"; without them {', '.join(told)}" if told else ""
+            words.append(f"{name} of {model} is {values['without']} ({rows}), not {values['all']}")
+    return f"; without them {', '.join(words)}" if words else ""
 
 
 def _model(
