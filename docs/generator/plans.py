@@ -7,8 +7,8 @@ from typing import get_origin
 
 from assay.assess.conformity.clauses import SUPPLEMENT, Row, profile, profiles
 from assay.assess.controls import CONTROLS
-from assay.assess.plan.field_types import Section
 from assay.assess.plan.fields import Plan
+from assay.assess.plan.section_fields import Section
 from assay.assess.plan.template import choices, example, section_of, toml_value
 from generator.markdown import plain, table
 

@@ -14,9 +14,8 @@ from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed, visible
 from assay.inference.declare import Significance
-from assay.inference.intervals.rater_intervals import told
+from assay.inference.intervals.rater_intervals import coefficients, kappas
 from assay.inference.multiplicity import FAILURES
-from assay.measures.rater_coefficients import Weighting, cohen, fleiss, gwet, krippendorff, weights
 from assay.rows.columns import Coded, coded
 from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
 from assay.tally.labels.confusion import Confusion
@@ -294,20 +293,10 @@ def agreement(
     cells = Counter(zip(*map(_decode, columns), strict=True))
     tally = _ratings(cells, order)
     pairs = {key: n for key, n in cells.items() if None not in key}
-    out: dict[str, dict[str, object]] = {}
-    for weighting in ("none",) if order is None else ("none", "linear", "quadratic"):
-        tail = "" if weighting == "none" else f"_{weighting}"
-        weight = weights(len(tally.labels), cast("Weighting", weighting))
-        raters = TWO if len(columns) == TWO else 3
-        if len(columns) == TWO and pairs:
-            table = np.zeros((len(tally.labels),) * 2)
-            for (a, b), n in pairs.items():
-                table[tally.labels.index(a), tally.labels.index(b)] += n
-            out[f"cohen_kappa{tail}"] = told(cohen(table, weight), level, raters=TWO)
-        out[f"fleiss_kappa{tail}"] = told(fleiss(tally, weight), level, raters=raters)
-        out[f"krippendorff_alpha{tail}"] = told(krippendorff(tally, weight), level, raters=raters)
-        out[f"gwet_ac{'1' if weighting == 'none' else '2'}{tail}"] = told(gwet(tally, weight), level, raters=raters)
-    return out
+    two, ordered = len(columns) == TWO, order is not None
+    first = kappas(pairs, tally.labels, level, ordered=ordered) if two and pairs else {}
+    rest = coefficients(tally, level, ordered=ordered, raters=TWO if two else 3)
+    return {f"cohen_kappa{tail}": kappa for tail, kappa in first.items()} | rest
 
 
 def _decode(column: Coded) -> list[Label | None]:

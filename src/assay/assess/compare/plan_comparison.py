@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
     from assay.assess.conformity.plan_contests import Contest
     from assay.assess.conformity.plan_sources import PlanFiles
-    from assay.assess.plan.model_fields import Model
+    from assay.assess.plan.section_fields import Model
     from assay.rows.limits import Limits
     from assay.tally.data.split_counts import SplitRows
 

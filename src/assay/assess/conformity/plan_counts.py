@@ -22,7 +22,7 @@ from assay.fairness.crossed_groups import add_crossed
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
-    from assay.assess.plan.model_fields import Model
+    from assay.assess.plan.section_fields import Model
     from assay.rows.limits import Limits
 
 CLASSIFICATION: Final = (None, "binary", "multiclass")

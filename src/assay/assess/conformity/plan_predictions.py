@@ -27,7 +27,7 @@ from assay.tally.data.split_counts import SplitRows
 
 if TYPE_CHECKING:
     from assay.assess.plan.checked_plan import LoadedPlan
-    from assay.assess.plan.model_fields import Model
+    from assay.assess.plan.section_fields import Model
     from assay.rows.limits import Limits
 
 FOLDER: Final = "assay-predictions"

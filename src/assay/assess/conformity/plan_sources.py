@@ -15,8 +15,7 @@ from assay.rows.files.formats import Reading
 from assay.tally.data.split_counts import SplitRows
 
 if TYPE_CHECKING:
-    from assay.assess.plan.datasets import Split
-    from assay.assess.plan.model_fields import Model
+    from assay.assess.plan.section_fields import Model, Split
     from assay.rows.limits import Limits
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a control is declared: its docstring says what it looks for, the decorator its clause and when it passes."""
+"""What a control is, what it may look at, and what it finds; clauses/controls.toml declares each of them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
+from assay.assess.conformity.clauses import control_traits
 from assay.assess.conformity.plan_sources import PlanFiles
 from assay.assess.plan.checked_plan import LoadedPlan, stated
 from assay.assess.plan.plan_answers import answer, channel_columns, splits_of
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from assay.assess.conformity.plan_contests import Contest
     from assay.assess.conformity.plan_predictions import MadeHere
     from assay.assess.plan.fields import Plan
-    from assay.assess.plan.model_fields import Model
+    from assay.assess.plan.section_fields import Model
     from assay.core.registry import Registry
     from assay.tally.data.split_counts import SplitRows
 
@@ -166,7 +167,7 @@ class Control:
     scope: Scope = "plan"
     """Whether it looks at a plan as a whole or at each assessment."""
     version: str = "1"
-    parts: tuple[str, ...] = ()
+    parts: Sequence[str] = ()
     """Answers of their own, beside the one on the whole."""
     lacks: str = ""
     """What an assessment may lack, so that a plan can state that there is nothing to look at."""
@@ -218,8 +219,8 @@ CONTROLS: dict[str, Control] = {}
 """Every declared control by id."""
 
 
-def control(id: str, *, clause: str, **traits: Any) -> Callable[[Found], Found]:  # noqa: ANN401  fields of Control
-    """Declare a control by a clause and fields of `Control`; the docstring of the function tells what it looks for."""
+def control(id: str) -> Callable[[Found], Found]:
+    """Make a function a control of the table of controls; its docstring tells what it looks for."""
 
     def declared(look: Found) -> Found:
         def outcomes(inquiry: Inquiry) -> Iterable[Outcome]:
@@ -230,7 +231,8 @@ def control(id: str, *, clause: str, **traits: Any) -> Callable[[Found], Found]:
             msg = f"control {id} is declared twice"
             raise ValueError(msg)
         looks_for = str(look.__doc__).removeprefix("Looks for ").removesuffix(".")
-        CONTROLS[id] = Control(id=id, looks_for=looks_for, clause=TS4213(clause), look=outcomes, **traits)
+        traits = {**control_traits()[id], "clause": TS4213(control_traits()[id]["clause"])}
+        CONTROLS[id] = Control(id=id, looks_for=looks_for, look=outcomes, **traits)
         return look
 
     return declared

@@ -13,11 +13,7 @@ if TYPE_CHECKING:
     from assay.tally.data.split_counts import SplitRows
 
 
-@control(
-    "CHK-FOLDS",
-    clause="5.3.6",
-    passes_when="every sample is tested once a round, inner folds lie in outer training data, no subject in two folds",
-)
+@control("CHK-FOLDS")
 def folds(q: Inquiry) -> Outcome:
     """Looks for folds that do not partition the data."""
     table, column = q.folds, q.plan.columns.id or "id"
@@ -80,11 +76,7 @@ def _outer(table: SplitRows, column: str, facts: dict[str, Any]) -> list[str]:
     return bad
 
 
-@control(
-    "CHK-CV-SAME",
-    clause="5.3.6",
-    passes_when="every model has the same scheme and the same fold for every sample; n/a without cross-validation",
-)
+@control("CHK-CV-SAME")
 def same_folds(q: Inquiry) -> Outcome:
     """Looks for models that were cross-validated on different folds or by different schemes."""
     models = q.trained()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence
-from assay.assess.controls.trivial_baselines import values_on
+from assay.assess.controls.results import values_on
 from assay.assess.decide.criteria import EVERY, Rule, criterion
 from assay.core.text import counted, figure
 from assay.inference.data.label_noise import (
@@ -43,19 +43,9 @@ class Errors:
     matrix: NDArray[np.float64]
     source: str
     facts: Mapping[str, Any]
-    disputed: Mapping[tuple[str | None, ...], int]
-    """Rows by truth, the calls of the compared models, and every annotator's label; empty where nobody annotated."""
 
 
-@control(
-    "CHK-GT-IMPACT",
-    clause="5.3.9",
-    passes_when="relabelled at the rate annotators err, nearly all draws leave every conclusion as it is: criteria by "
-    "their value, comparisons by McNemar's test with Holm's correction; rows with weights are not relabelled",
-    scope="assessment",
-    lacks="annotators, or a rate of wrong labels",
-    of_classes=True,
-)
+@control("CHK-GT-IMPACT")
 def impact(q: Inquiry) -> Outcome:
     """Looks for conclusions that a few wrong labels would turn."""
     if q.assessment is None:
@@ -67,7 +57,7 @@ def impact(q: Inquiry) -> Outcome:
         return no_evidence(errors)
     stable, model = q.plan.checks.stable, q.assessment
     spread, conclusions = _value(q, model, errors), {**_criteria(q, model, errors), **_rivals(q, errors)}
-    shaky = any(one["same"] < stable or one.get("disputed_turn") for one in conclusions.values())
+    shaky = any(one["same"] < stable for one in conclusions.values())
     ends = f"{figure(spread['low'])} to {figure(spread['high'])}"
     said = f"errors {errors.source}: {spread['measure']} {figure(spread['value'])} becomes {ends}"
     for name, conclusion in conclusions.items():
@@ -90,24 +80,21 @@ def _errors(q: Inquiry, model: Assessment) -> Errors | str:
     key, truth, split = q.plan.columns.id, q.plan.columns.truth, q.splits.get(q.split)
     joined = table is not None and split is not None and truth is not None and key is not None
     if joined and names and table.has(key, *names) and split.has(key, truth):  # type: ignore[union-attr]
-        calls = [str(q.plan.models[one].predicted) for one in _compared(q)]
-        calls = calls if split.has(*calls) else []  # type: ignore[union-attr]
-        cells = beside(split, table, str(key), [str(truth), *calls], names)  # type: ignore[arg-type]
-        return _annotated(cells, labels, len(calls))
+        return _annotated(beside(split, table, str(key), [str(truth)], names), labels)  # type: ignore[arg-type]
     rate = q.plan.ground_truth.error_rate
     if rate is not None and q.loaded.signed and len(labels) > 1:
         matrix = even_errors(rate, len(labels))
-        return Errors(matrix=matrix, source="at the declared rate", facts={"error_rate": rate}, disputed={})
+        return Errors(matrix=matrix, source="at the declared rate", facts={"error_rate": rate})
     return "no annotations can be set beside the truth by id, and no error rate is declared"
 
 
-def _annotated(cells: Mapping[tuple[Any, ...], int], labels: list[str], calls: int) -> Errors | str:
-    """The errors that annotations beside the truth show; the first of a cell is the truth, then `calls` of models."""
+def _annotated(cells: Mapping[tuple[Any, ...], int], labels: list[str]) -> Errors | str:
+    """The errors that annotations beside the truth show; the first of a cell is the truth."""
     place = {label: i for i, label in enumerate(labels)}
     pairs: dict[tuple[int, int], int] = {}
     disputed = items = 0
     for cell, n in cells.items():
-        given = [annotation for annotation in cell[1 + calls :] if annotation in place]
+        given = [annotation for annotation in cell[1:] if annotation in place]
         if cell[0] in place and given:
             items += n
             disputed += n * any(annotation != cell[0] for annotation in given)
@@ -119,12 +106,7 @@ def _annotated(cells: Mapping[tuple[Any, ...], int], labels: list[str], calls: i
     matrix = error_rates(pairs, len(labels))
     rates = {label: float(1 - matrix[i, i]) for i, label in enumerate(labels)}
     facts = {"items": items, "disputed": disputed, "error_rate_by_class": rates}
-    return Errors(matrix=matrix, source="as often as annotators err", facts=facts, disputed=cells if calls else {})
-
-
-def _compared(q: Inquiry) -> tuple[str, ...]:
-    held = q.contests.get(q.split)
-    return () if held is None or held.comparison is None or held.comparison.paired is None else held.models
+    return Errors(matrix=matrix, source="as often as annotators err", facts=facts)
 
 
 def _relabelled(model: Assessment, errors: Errors) -> Multiclass:
@@ -190,13 +172,8 @@ def _rivals(q: Inquiry, errors: Errors) -> dict[str, dict[str, Any]]:
             (other,) = {*pair} - {q.model}
             only, drawn_only = (tables[place].only_a, tables[place].only_b), disputes[place]
             ranking = np.sign(drawn_only[0] - drawn_only[1]) == np.sign(only[0] - only[1])
-            conclusion = _judge_pair(only, ranking, then[place] < alpha, (float(raw[place]), float(now[place])), alpha)
-            first = [paired.models.index(one) for one in (pair if only[0] >= only[1] else pair[::-1])]
-            favourable, fewest = _favourable(errors.disputed, len(paired.models), *first), conclusion["fewest_labels"]
-            conclusions[f"{q.model} against {other}"] = conclusion | {
-                "disputed_favouring_the_other": favourable,
-                "disputed_turn": fewest is not None and favourable is not None and favourable >= fewest,
-            }
+            ps = float(raw[place]), float(now[place])
+            conclusions[f"{q.model} against {other}"] = _judge_pair(only, ranking, then[place] < alpha, ps, alpha)
     return conclusions
 
 
@@ -228,15 +205,3 @@ def _judge_pair(
         "fewest_none": None if fewest is not None else NEVER if adjusted < alpha else "it is not significant",
         "fewest_to_reverse_ranking": fewest_to_reverse(ahead, behind),
     }
-
-
-def _favourable(cells: Mapping[tuple[str | None, ...], int], models: int, ahead: int, behind: int) -> int | None:
-    """Rows only the leading model gets right, of which an annotator says that the other one is right."""
-    if not cells:
-        return None
-    rows = 0
-    for cell, n in cells.items():
-        truth, calls, given = cell[0], cell[1 : 1 + models], cell[1 + models :]
-        if calls[ahead] == truth != calls[behind] and calls[behind] in given:
-            rows += n
-    return rows

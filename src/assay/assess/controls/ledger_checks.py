@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
-from assay.assess.conformity.ledger import runs_of
+from assay.assess.conformity.ledger import Access, runs_of
 from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence, settle
 from assay.core.text import counted, listed, quoted
 
@@ -18,47 +17,45 @@ OPEN: Final = (("by_hand", "outside the chain of lines"), ("without_data", "with
 TIMES: Final = ("time", "purpose", "data")
 
 
-@dataclass(slots=True, kw_only=True)
-class _Found:
-    """What a ledger shows."""
-
-    wrong: list[str] = field(default_factory=list)
-    """What no reason excuses."""
-    again: list[str] = field(default_factory=list)
-    """Looks that want a reason."""
-    facts: dict[str, Any] = field(default_factory=dict)
-
-
-@control(
-    "CHK-LEDGER",
-    clause="5.3.10",
-    passes_when="no choice names a test file, and nobody looked at the test data before the plan was fixed, by another"
-    " plan, or twice, unless the plan says why; lines of the ledger follow on one another",
-    version="3",
-)
+@control("CHK-LEDGER")
 def ledger(q: Inquiry) -> Outcome:
     """Looks for choices made on test data, and looks at them before the plan was fixed."""
-    findings = _Found()
-    tests = {one.sha256 for one in q.of_role("test").values()}
-    if q.ledger is not None:
-        written = [one for one in q.ledger if "shape" not in one and one.get("purpose") != "plan"]
-        odd = [i for i, one in enumerate(written, start=1) if not all(isinstance(one.get(key), str) for key in TIMES)]
-        if odd:
-            return no_evidence(f"entries {listed(odd)} lack {', '.join(TIMES)}", facts={"entries": len(q.ledger)})
-        _written(q, written, tests, findings)
-    _run(q, tests, findings)
-    return _told(q, findings)
+    written = [one for one in q.ledger or () if "shape" not in one and one.get("purpose") != "plan"]
+    odd = [i for i, one in enumerate(written, start=1) if not all(isinstance(one.get(key), str) for key in TIMES)]
+    if odd:
+        return no_evidence(f"entries {listed(odd)} lack {', '.join(TIMES)}", facts={"entries": len(q.ledger or ())})
+    tests = sorted({one.sha256 for one in q.of_role("test").values()})
+    wrong, again, facts = _written(q, written, tests)
+    if q.ledger is None:
+        facts = {}
+    if q.access is not None:
+        looks = _looks(q.access, tests)
+        wrong, again, facts = wrong | looks[0], again | looks[1], facts | looks[2]
+    return _settled(q, [text for text in wrong if wrong[text]], [text for text in again if again[text]], facts)
 
 
-def _written(q: Inquiry, written: list[Mapping[str, Any]], tests: set[str], findings: _Found) -> None:
-    """Entries that people or other programs made."""
+def _looks(access: Access, tests: list[str]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """The same of entries that runs made themselves."""
+    other = [one for data in tests for one in access.elsewise(data)]
+    broken, looks = access.ledger.broken, [one for data in tests for one in access.looks(data)]
+    facts = {"looks": runs_of(looks), "looks_for_other_numbers": runs_of(other)}
+    plans = counted(len({one.get("plan") for one in other}), "earlier plan")
+    many = f"{counted(runs_of(other), 'look')} at the test data by {plans} that asked for other numbers"
+    wrong = {f"lines of the ledger were changed or taken out: {listed(broken)}": broken}
+    return wrong, {many: other}, facts | {"altered_lines": list(broken), "entered": access.why_not is None}
+
+
+def _written(
+    q: Inquiry, written: list[Mapping[str, Any]], tests: list[str]
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """What entries of people and other programs show: what no reason excuses, looks that want one, and facts."""
     frozen = q.access.registered_at if q.access is not None else q.frozen_at
     tuned = [one for one in written if one["purpose"].lower() in TUNING and one["data"].lower() in tests]
     tested = [one for one in written if one["purpose"].lower() == "test"]
     early = [one for one in tested if frozen and one["time"] < frozen]
     times = Counter(str(one.get("model", "")) for one in tested if not one.get("reason"))
     twice = [model for model, n in times.items() if n > 1]
-    findings.facts |= {
+    facts = {
         "entries": len(written),
         "tuned_on_test": len(tuned),
         "tested_early": len(early),
@@ -66,47 +63,25 @@ def _written(q: Inquiry, written: list[Mapping[str, Any]], tests: set[str], find
         "by_hand": sum("before" not in one for one in written),
         "without_data": sum(not one["data"] for one in written),
     }
-    if tuned:
-        findings.wrong.append(f"{counted(len(tuned), 'choice')} made on test data")
-    if early:
-        findings.again.append(f"{counted(len(early), 'test')} before the plan was fixed")
-    if twice:
-        findings.again.append(f"tested more than once without a reason: {listed(twice)}")
-
-
-def _run(q: Inquiry, tests: set[str], findings: _Found) -> None:
-    """Entries that runs made themselves."""
-    if q.access is None:
-        return
-    looks = [one for data in sorted(tests) for one in q.access.looks(data)]
-    other = [one for data in sorted(tests) for one in q.access.elsewise(data)]
-    findings.facts |= {
-        "looks": runs_of(looks),
-        "looks_for_other_numbers": runs_of(other),
-        "altered_lines": list(q.access.ledger.broken),
-        "entered": q.access.why_not is None,
+    again = {
+        f"{counted(len(early), 'test')} before the plan was fixed": early,
+        f"tested more than once without a reason: {listed(twice)}": twice,
     }
-    if q.access.ledger.broken:
-        findings.wrong.append(f"lines of the ledger were changed or taken out: {listed(q.access.ledger.broken)}")
-    if other:
-        plans = len({one.get("plan") for one in other})
-        told = f"{counted(runs_of(other), 'look')} at the test data by {counted(plans, 'earlier plan')}"
-        findings.again.append(f"{told} that asked for other numbers")
+    return {f"{counted(len(tuned), 'choice')} made on test data": tuned}, again, facts
 
 
-def _told(q: Inquiry, findings: _Found) -> Outcome:
-    reason, facts = q.plan.tuning.retested, findings.facts
+def _settled(q: Inquiry, wrong: list[str], again: list[str], facts: Mapping[str, Any]) -> Outcome:
+    reason = q.plan.tuning.retested
     times = f"; {counted(facts['looks'], 'look')} at the test data" if facts.get("looks") else ""
     clean = f"{counted(facts.get('entries', 0), 'entry', 'entries')}, none made a choice on test data{times}"
     open_ = [f"{counted(facts[key], 'entry', 'entries')} {words}" for key, words in OPEN if facts.get(key)]
-    stated = q.signed(q.plan.tuning.test_unused)
-    unexcused = findings.wrong or (findings.again and not q.signed(reason))
+    unexcused = wrong or (again and not q.signed(reason))
     return settle(
-        (unexcused, "fail", "; ".join([*findings.wrong, *findings.again])),
-        (findings.again, "declared", f"{'; '.join(findings.again)}; stated: {quoted(reason)}"),
+        (unexcused, "fail", "; ".join([*wrong, *again])),
+        (again, "declared", f"{'; '.join(again)}; stated: {quoted(reason)}"),
         (open_, "declared", f"{clean}; {' and '.join(open_)}"),  # no chain tells when these were written
         (q.ledger is not None, "pass", clean),
-        (stated, "declared", f"stated: the test data were not used for any choice{times}"),
+        (q.signed(q.plan.tuning.test_unused), "declared", f"stated: the test data were not used for any choice{times}"),
         (True, "no-evidence", f"no ledger of choices, and no statement{times}"),
         facts=facts,
     )

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from assay.assess.controls.control_declaration import Inquiry, Moment, Outcome, Verdict, control, no_evidence, settle
 from assay.assess.plan.checked_plan import stated
-from assay.assess.plan.model_fields import Families, Model
+from assay.assess.plan.section_fields import Families, Model
 from assay.assess.record.machine_fingerprint import differ
 from assay.core.text import counted, listed
 
@@ -27,12 +27,7 @@ HARDWARE: Final = (
 NONE: Final = ("none", "no", "not used")
 
 
-@control(
-    "CHK-ENV-FP",
-    clause="5.3.11",
-    passes_when="every comparable field of the fingerprint is the same at every moment",
-    parts=("hardware",),
-)
+@control("CHK-ENV-FP")
 def unchanged(q: Inquiry) -> Iterator[Outcome]:
     """Looks for changes of the machine between the start and the end of the assessment."""
     for part, keys in (("", None), ("hardware", HARDWARE)):
@@ -55,11 +50,7 @@ def _changed(moments: Sequence[Moment], names: Iterable[str]) -> list[str]:
     return sorted({name for now in later for name in names if differ(name, first.get(name), now.get(name))})
 
 
-@control(
-    "CHK-ENV-SAME",
-    clause="5.3.11",
-    passes_when="the fingerprints taken at each model are the same",
-)
+@control("CHK-ENV-SAME")
 def same_machine(q: Inquiry) -> Outcome:
     """Looks for models that were assessed on different machines."""
     runs = [one for one in q.moments if one.name.startswith("model ")]
@@ -72,12 +63,7 @@ def same_machine(q: Inquiry) -> Outcome:
     return Outcome(verdict, said, facts={"changed": changed, "predictions_made_here": q.ran_here})
 
 
-@control(
-    "CHK-ENV-MIN",
-    clause="5.3.11",
-    passes_when="every declared minimum is reached",
-    lacks="a smallest environment",
-)
+@control("CHK-ENV-MIN")
 def large_enough(q: Inquiry) -> Outcome:
     """Looks for a machine below what the plan asks for."""
     wanted, here = q.plan.environment, q.moments[0].fields if q.moments else {}
@@ -112,12 +98,7 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", text)[:4])
 
 
-@control(
-    "CHK-ACCEL",
-    clause="5.3.12",
-    passes_when="every model answers for training and testing; where the model ran here, the machine agrees",
-    parts=("families",),
-)
+@control("CHK-ACCEL")
 def acceleration(q: Inquiry) -> Iterator[Outcome]:
     """Looks for acceleration that is not reported, or reported otherwise than found."""
     models = q.trained()

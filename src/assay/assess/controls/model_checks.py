@@ -11,8 +11,8 @@ import numpy as np
 
 from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence, settle
 from assay.assess.plan.checked_plan import stated
-from assay.assess.plan.model_fields import Model, Step
 from assay.assess.plan.plan_answers import splits_of
+from assay.assess.plan.section_fields import Model, Step
 from assay.core.text import counted, listed, phrases
 from assay.tally.base import digest
 from assay.tally.data.feature_counts import values_of
@@ -30,11 +30,7 @@ PARITY = 2
 """Ratio of tuning trials from which the effort counts as unequal."""
 
 
-@control(
-    "CHK-HPARAM",
-    clause="5.3.10",
-    passes_when="every model lists its hyperparameters, each with a value, and models of one algorithm the same ones",
-)
+@control("CHK-HPARAM")
 def hyperparameters(q: Inquiry) -> Outcome:
     """Looks for models whose hyperparameters are not stated."""
     models = q.trained()
@@ -63,12 +59,7 @@ def _without_value(models: Mapping[str, Model], lists: Mapping[str, list[str]]) 
         yield from (f"{parameter} of {name}" for parameter in of_all if parameter not in lists[name])
 
 
-@control(
-    "CHK-TUNE-PARITY",
-    clause="5.3.10",
-    passes_when="no model had more than twice the trials or the searched hyperparameters of another",
-    lacks="tuning",
-)
+@control("CHK-TUNE-PARITY")
 def parity(q: Inquiry) -> Outcome:
     """Looks for models that were tuned much harder than others."""
     trials, models = q.plan.tuning.trials or {}, q.trained()
@@ -86,11 +77,7 @@ def parity(q: Inquiry) -> Outcome:
     return Outcome("suspect" if unequal else "pass", said, facts=facts, thresholds={"ratio": PARITY})
 
 
-@control(
-    "CHK-PREPROC",
-    clause="5.3.3",
-    passes_when="every model has the same steps, fitted on training data; `declared` unless fitted values show it",
-)
+@control("CHK-PREPROC")
 def preprocessing(q: Inquiry) -> Outcome:
     """Looks for preprocessing that differs between models or was fitted on data other than training data."""
     models = q.trained()
@@ -133,11 +120,7 @@ def _fitted(q: Inquiry, models: Mapping[str, Model], steps: list[tuple[str, Step
     )
 
 
-@control(
-    "CHK-TRAIN-SAME",
-    clause="5.3.4",
-    passes_when="the training data of every model are named, so that gaps are credited rightly",
-)
+@control("CHK-TRAIN-SAME")
 def training_data(q: Inquiry) -> Outcome:
     """Looks for models trained on different data."""
     models = q.trained()
@@ -154,12 +137,7 @@ def training_data(q: Inquiry) -> Outcome:
     )
 
 
-@control(
-    "CHK-FEATURE",
-    clause="5.3.7",
-    passes_when="every feature of the model is stated to be available at prediction time",
-    lacks="features in columns",
-)
+@control("CHK-FEATURE")
 def features(q: Inquiry) -> Outcome:
     """Looks for features that are not known when a prediction is made."""
     used, stated = q.plan.columns.features or [], q.plan.features
@@ -174,12 +152,7 @@ def features(q: Inquiry) -> Outcome:
     )
 
 
-@control(
-    "CHK-MODEL-FREEZE",
-    clause="5.2",
-    passes_when="the digest of the model's file is the declared one, before and after",
-    lacks="a file of the model",
-)
+@control("CHK-MODEL-FREEZE")
 def frozen(q: Inquiry) -> Outcome:
     """Looks for a model that changed during the assessment."""
     models = q.trained()

@@ -13,12 +13,7 @@ from assay.measures import REGISTRY
 from assay.tasks.classification.settings import chosen, of_class, of_whole
 
 
-@control(
-    "CHK-PLAN",
-    clause="5.1",
-    passes_when="the plan is valid and its time stamp lies before the first count",
-    scope="assessment",
-)
+@control("CHK-PLAN")
 def plan_first(q: Inquiry) -> Outcome:
     """Looks for a valid plan, fixed before anything was counted, that governs every model."""
     facts = {"digest": q.loaded.digest, "frozen_at": q.frozen_at, "counted_at": q.counted_at, "signed": q.loaded.signed}
@@ -30,12 +25,7 @@ def plan_first(q: Inquiry) -> Outcome:
     return Outcome("pass", said, facts=facts, inputs={"plan": q.loaded.digest})
 
 
-@control(
-    "CHK-TASK",
-    clause="5.1",
-    passes_when="the number of classes fits the task, and every label of the data is declared",
-    scope="assessment",
-)
+@control("CHK-TASK")
 def task(q: Inquiry) -> Outcome:
     """Looks for data that agree with the declared task."""
     if q.plan.task.type is None or q.assessment is None:
@@ -55,12 +45,7 @@ def task(q: Inquiry) -> Outcome:
     )
 
 
-@control(
-    "CHK-METRIC-TASK",
-    clause="5.1",
-    passes_when="every planned measure is defined for the task, and those of scores have scores",
-    scope="assessment",
-)
+@control("CHK-METRIC-TASK")
 def measures_fit(q: Inquiry) -> Outcome:
     """Looks for planned measures that the task cannot have."""
     if not q.plan.metrics.measures or q.assessment is None:
@@ -81,12 +66,7 @@ def measures_fit(q: Inquiry) -> Outcome:
     )
 
 
-@control(
-    "CHK-NAMES",
-    clause="3",
-    passes_when="every measure in the result carries its canonical name",
-    scope="assessment",
-)
+@control("CHK-NAMES")
 def names(q: Inquiry) -> Outcome:
     """Looks for names of measures that nobody declared."""
     used = {str(one["measure"]).partition("(")[0].partition("@")[0] for one in q.estimates}
@@ -99,12 +79,7 @@ def names(q: Inquiry) -> Outcome:
     return Outcome("pass", f"{counted(len(used), 'measure')}, all by their canonical names")
 
 
-@control(
-    "CHK-PRED",
-    clause="5.1",
-    passes_when="ids are unique, every row has a true and a predicted label, and no row was left out",
-    scope="assessment",
-)
+@control("CHK-PRED")
 def predictions(q: Inquiry) -> Outcome:
     """Looks for gaps, repeats and missing labels among the predictions."""
     file = q.predictions.get(q.model)
@@ -126,12 +101,7 @@ def predictions(q: Inquiry) -> Outcome:
     )
 
 
-@control(
-    "CHK-RESULT",
-    clause="5.1",
-    passes_when="every planned measure has a value or the reason why it has none",
-    scope="assessment",
-)
+@control("CHK-RESULT")
 def results(q: Inquiry) -> Outcome:
     """Looks for planned measures without a result."""
     if not q.estimates:
@@ -148,12 +118,7 @@ def results(q: Inquiry) -> Outcome:
     )
 
 
-@control(
-    "CHK-BASIS",
-    clause="6.4.3",
-    passes_when="each planned average (multi-label measure) has its basis in a signed plan",
-    scope="assessment",
-)
+@control("CHK-BASIS")
 def basis(q: Inquiry) -> Outcome:
     """Looks for averages and multi-label measures without a reason."""
     kind = q.plan.task.type or q.kind
@@ -183,12 +148,7 @@ def _bases(q: Inquiry, *, several: bool) -> tuple[Mapping[str, str], set[str], s
     return given, wanted, {m.title for name in said for m in chosen(name) or ()}
 
 
-@control(
-    "CHK-N",
-    clause="7.1",
-    passes_when="every value carries n and an interval or the reason for none, beside the counts by class",
-    scope="assessment",
-)
+@control("CHK-N")
 def sizes(q: Inquiry) -> Outcome:
     """Looks for values without the number of samples they rest on."""
     if not q.estimates or q.assessment is None:
@@ -208,12 +168,7 @@ def sizes(q: Inquiry) -> Outcome:
     return Outcome("pass", said, facts=facts)
 
 
-@control(
-    "CHK-SIG",
-    clause="7.1",
-    passes_when="tests are reported, or their absence is stated with a reason",
-    scope="assessment",
-)
+@control("CHK-SIG")
 def significance(q: Inquiry) -> Outcome:
     """Looks for significance tests, or the statement that there are none."""
     counted_models = [name for name, one in q.plan.models.items() if one.counted]

@@ -4,22 +4,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence, settle
-from assay.assess.controls.trivial_baselines import guessed, not_beaten
 from assay.core.text import counted, figure, listed, phrases, quoted
+from assay.core.traits import HIGHER, LOWER
 from assay.inference.intervals.proportion import wilson
 from assay.inference.tests.mcnemar import test_outcomes
-from assay.measures import parse
+from assay.measures import Measure, parse
 from assay.tally.contingency_tables import Outcomes
 from assay.tally.data.feature_counts import numbers_by
 from assay.tally.labels.confusion import Confusion
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from assay.tally.scores.score_tally import Scores
+from assay.tasks.classification.settings import chosen
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -53,14 +55,7 @@ TABLE_A4: Final = {
 """Per cent, as Table A.4 prints them."""
 
 
-@control(
-    "CHK-IMBALANCE",
-    clause="6.2.3",
-    passes_when="balance was computed; AUROC is not the primary measure outside the stated prevalences",
-    scope="assessment",
-    parts=("auroc",),
-    of_classes=True,
-)
+@control("CHK-IMBALANCE")
 def imbalance(q: Inquiry) -> Iterator[Outcome]:
     """Looks for classes of very different size."""
     if q.assessment is None:
@@ -92,14 +87,7 @@ def imbalance(q: Inquiry) -> Iterator[Outcome]:
     )
 
 
-@control(
-    "CHK-BASELINE",
-    clause="5.3.13",
-    passes_when="baselines are there; `beats`: a test puts accuracy above the largest class; `comparator`: one exists",
-    scope="assessment",
-    parts=("guesses", "beats", "comparator"),
-    of_classes=True,
-)
+@control("CHK-BASELINE")
 def baseline(q: Inquiry) -> Iterator[Outcome]:
     """Looks for values no better than a guess, and trivial guesses as the only comparison."""
     if q.assessment is None:
@@ -178,13 +166,7 @@ def _against_majority(model: Assessment) -> Finding:
     return test_outcomes(table, model.settings.wanted.level)
 
 
-@control(
-    "CHK-COVERAGE",
-    clause="5.3.2",
-    passes_when="every declared stratum has at least its declared number of rows",
-    scope="assessment",
-    lacks="strata of the intended use",
-)
+@control("CHK-COVERAGE")
 def coverage(q: Inquiry) -> Outcome:
     """Looks for declared strata with too few test rows."""
     strata = q.plan.use.strata or ()
@@ -214,14 +196,7 @@ def _rows_of(q: Inquiry, column: str, level: str) -> int:
     return sum(n for (name,), n in (split.table(column) or {}).items() if str(name) == level)
 
 
-@control(
-    "CHK-OPP",
-    clause="8",
-    passes_when="right and wrong answers are counted at every declared operating point, and at one at least",
-    scope="assessment",
-    lacks="scores with a threshold",
-    of_classes=True,
-)
+@control("CHK-OPP")
 def operating_points(q: Inquiry) -> Outcome:
     """Looks for declared operating points without counts."""
     there = [float(one["threshold"]) for one in q.points if one.get("threshold") is not None]
@@ -232,14 +207,7 @@ def operating_points(q: Inquiry) -> Outcome:
     return Outcome("pass", f"counted at {listed(there)}", facts={"thresholds": there})
 
 
-@control(
-    "CHK-THRESH",
-    clause="5.3.10",
-    passes_when="the threshold was chosen by rule on data that are not test data; what is best on test only is suspect",
-    scope="assessment",
-    lacks="a threshold",
-    of_classes=True,
-)
+@control("CHK-THRESH")
 def threshold(q: Inquiry) -> Outcome:
     """Looks for a decision threshold chosen on test data."""
     used = next((one for one in q.points if one.get("in_force")), None)
@@ -259,11 +227,7 @@ def threshold(q: Inquiry) -> Outcome:
     return no_evidence("nobody says where the threshold comes from", facts=facts)
 
 
-@control(
-    "CHK-KNOWN",
-    clause="Annex A",
-    passes_when="the worked example of Annex A comes out as printed, computed anew in this run",
-)
+@control("CHK-KNOWN")
 def known_answers(q: Inquiry) -> Outcome:
     """Looks for formulas that do not give the figures the standard prints."""
     del q
@@ -337,3 +301,54 @@ def best_for(ranked: Ranked, threshold: float) -> list[str]:
 
     here, cells = ranked.at(threshold), (np.append(ranked.tp, 0), np.append(ranked.fp, 0))
     return [name for name, own in values(here.tp, here.fp).items() if own >= values(*cells)[name].max() - CLOSE]
+
+
+GUESSES: Final = ("majority", "stratified", "uniform")
+
+
+def guessed(q: Inquiry, model: Assessment) -> dict[str, dict[str, Any]]:
+    """By planned measure: the value of each guess on these classes, and how far the model lies from it."""
+    planned = [measure for measure in chosen(q.plan.metrics.measures) or () if not measure.from_scores]
+    fitting = (Multiclass,) if model.positive is None else (Binary, Multiclass)
+    tables = _guessed_tables(model)
+    guesses: dict[str, dict[str, Any]] = {}
+    for measure in planned or [parse("accuracy")]:
+        if measure.better in (HIGHER, LOWER) and measure.takes in fitting:
+            values = zip(GUESSES, np.ravel(values_on(measure, tables, model)), strict=True)
+            guesses[measure.title] = {name: _gap_to(measure, model[measure.title], float(x)) for name, x in values}
+    return guesses
+
+
+def not_beaten(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Guesses that a measure is not told apart from, or lies on the wrong side of."""
+    return [name for name, side in sides.items() if side["difference"] is not None and not side["beaten"]]
+
+
+def _guessed_tables(model: Assessment) -> Multiclass:
+    """Rows by true and by called class, as each guess is expected to give them."""
+    actual = np.array([float(n) for n in model.confusion.multiclass().actual])
+    k = len(actual)
+    calls = (np.eye(k)[int(actual.argmax())], actual / actual.sum(), np.full(k, 1 / k))
+    cells = np.stack([np.outer(actual, share) for share in calls])
+    hits = cells.diagonal(axis1=1, axis2=2)
+    return Multiclass(hits=hits, actual=cells.sum(axis=2), called=cells.sum(axis=1), labels=model.labels)
+
+
+def values_on(measure: Measure, tables: Multiclass, model: Assessment, label: str | None = None) -> Any:  # noqa: ANN401
+    """The values of a measure on other tables of the classes of a model; of one class, the positive one by itself."""
+    if measure.takes is not Binary:
+        return measure.values(tables)
+    at = [str(own) for own in model.labels].index(str(model.positive) if label is None else label)
+    of = tables.one_vs_rest()
+    return measure.values(Binary(tp=of.tp[..., at], fp=of.fp[..., at], fn=of.fn[..., at], tn=of.tn[..., at]))
+
+
+def _gap_to(measure: Measure, estimate: Any, guess: float) -> dict[str, Any]:  # noqa: ANN401  an estimate
+    """The model's value minus the guess, with the interval of the value: the guess is fixed by the classes."""
+    if not np.isfinite(guess) or estimate.value is None:
+        value = guess if np.isfinite(guess) else None
+        return {"value": value, "difference": None, "low": None, "high": None, "beaten": None}
+    ends = [None if one is None else float(one) - guess for one in (estimate.low, estimate.high)]
+    better = ends[0] is not None and ends[0] > 0 if measure.better is HIGHER else ends[1] is not None and ends[1] < 0
+    return {"value": guess, "difference": float(estimate.value) - guess, "low": ends[0], "high": ends[1],
+            "beaten": bool(better)}  # fmt: skip

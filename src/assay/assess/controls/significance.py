@@ -29,12 +29,7 @@ def _none(q: Inquiry) -> str:
     return "; ".join(f"{name}: {one.why_not}" for name, one in q.contests.items()) or "no models were compared"
 
 
-@control(
-    "CHK-TEST",
-    clause="7",
-    passes_when="every test is the one the table of tests gives for these values, and no assumption is contradicted",
-    of_classes=True,
-)
+@control("CHK-TEST")
 def admissible(q: Inquiry) -> Outcome:
     """Looks for tests that the values do not admit, and assumptions that the data do not bear out."""
     contests = _held(q)
@@ -64,12 +59,7 @@ def admissible(q: Inquiry) -> Outcome:
     )
 
 
-@control(
-    "CHK-MULT",
-    clause="7.10",
-    passes_when="every family of tests is corrected, and the plan does not ask for no correction",
-    of_classes=True,
-)
+@control("CHK-MULT")
 def families(q: Inquiry) -> Outcome:
     """Looks for several questions answered as if each were the only one."""
     contests = _held(q)
@@ -117,12 +107,7 @@ def _first(one: Contest) -> Finding | None:
     return findings[0] if findings else None
 
 
-@control(
-    "CHK-POWER",
-    clause="7.1",
-    passes_when="what could have been shown is told for every test set, and is no larger than the declared difference",
-    of_classes=True,
-)
+@control("CHK-POWER")
 def power(q: Inquiry) -> Outcome:
     """Looks for differences that matter and that these data could not have shown."""
     contests, wanted = _held(q), q.plan.tests.difference

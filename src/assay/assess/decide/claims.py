@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.decide.criteria import Criterion, Verdict, criterion, limit_shown, spoken_of
-from assay.assess.decide.decision import Judge, Needed, ends_to_json, expanded, feasible, rows_up_to
+from assay.assess.decide.decision import Judge, Needed, ends_to_json, expanded, feasible
 from assay.assess.decide.references import Paired, Subject, Unpaired
 from assay.core.errors import PlanError
 from assay.core.text import listed, quoted
@@ -279,31 +280,26 @@ def _contender(name: str, claim: Claim, of: Contenders) -> Assessment:
 
 def _answer(claim: Claim, subject: Subject, of: Contenders, family: int) -> Answered:
     """The answer to one claim at the level of its contenders."""
-    at, content = of.models[claim.model], dict[str, Any]()
+    at = of.models[claim.model]
+    answer = partial(_answered, claim, subject, at, family)
     if claim.reference is None:
         decision = Judge(at, None, family, claim.criterion(), subject).decided()
-        content = {"answer": BY_VERDICT[decision.verdict], "why": decision.why, "needed": decision.needed}
-        return _answered(claim, subject, at, family, **content, interval=decision.interval)
+        verdict, ends = BY_VERDICT[decision.verdict], decision.interval
+        return answer(answer=verdict, why=decision.why, needed=decision.needed, interval=ends)
     gap, pairing = of.gap(claim, subject, at)
+    answer = partial(answer, gap=gap, pairing=pairing)
     if gap.value is None or gap.interval is None:
-        content = {"answer": Answer.OPEN, "why": str(gap.reason), "gap": gap, "pairing": pairing}
-        return _answered(claim, subject, at, family, **content)
+        return answer(answer=Answer.OPEN, why=str(gap.reason))
     ends, sign = gap.interval, 1 if subject.measure.better is HIGHER else -1
     low, high = sorted((sign * ends.low, sign * ends.high))
-    answer, why = _placed(claim, low, high)
+    placed, why = _placed(claim, low, high)
     at_level = f"({ends.low:+.3f} to {ends.high:+.3f} at {100 * ends.level:.4g} %)"
-    return _answered(
-        claim,
-        subject,
-        at,
-        family,
-        answer=answer,
+    return answer(
+        answer=placed,
         why=f"{why}: {pairing} difference {gap.value:+.3f} {at_level}",
-        gap=gap,
         interval=ends,
-        pairing=pairing,
         reference_value=subject.of(of.models[claim.reference]).value,
-        needed=_needed(claim, subject, at, (low, sign * gap.value, high), pairing) if answer is Answer.OPEN else None,
+        needed=_needed(claim, subject, at, (low, sign * gap.value, high), pairing) if placed is Answer.OPEN else None,
     )
 
 
@@ -316,7 +312,7 @@ def _needed(claim: Claim, subject: Subject, at: Assessment, ends: tuple[float, f
         return Needed(rows=None, now=rows, why="the difference lies at the margin: no number of rows decides that")
     times = times_the_rows(max(seen - low, high - seen), away, at.settings.wanted.level)
     where = "" if pairing == "paired" else ", and of the other model as many times more"
-    return feasible(max(rows_up_to(rows * times), rows + 1), rows, f"if the true difference is the one seen{where}")
+    return feasible(rows * times, rows, f"if the true difference is the one seen{where}")
 
 
 def _answered(claim: Claim, subject: Subject, at: Assessment, family: int, **content: Any) -> Answered:  # noqa: ANN401

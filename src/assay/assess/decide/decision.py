@@ -319,13 +319,13 @@ class Judge:
         if value == criterion.limit or not math.isfinite(value):
             return Needed(rows=None, now=self.rows, why=AT_THE_LIMIT)
         if isinstance(estimate.denominator, int) and estimate.denominator:
-            rows = math.ceil(rows_for_limit(value, criterion.limit, self.level) * self.rows / estimate.denominator)
+            rows = rows_for_limit(value, criterion.limit, self.level) * self.rows / estimate.denominator
         else:
             ends = estimate.interval
             # The end that must pass the limit: the near one where the value is good, the far one where it is not.
             far = near if ends is None or criterion.keeps(value) else (ends.high if near == ends.low else ends.low)
-            rows = rows_up_to(self.rows * times_the_rows(abs(value - far), abs(value - criterion.limit), self.level))
-        return feasible(max(rows, self.rows + 1), self.rows, "if the true value is the one seen")
+            rows = self.rows * times_the_rows(abs(value - far), abs(value - criterion.limit), self.level)
+        return feasible(rows, self.rows, "if the true value is the one seen")
 
     def _needed_apart(self, gap: Gap, low: float, high: float, against: Against) -> Needed:
         seen = float(gap.value or 0.0) * (1 if self.one.measure.better is HIGHER else -1)
@@ -335,7 +335,7 @@ class Judge:
             times = times_the_rows(half, max(seen + margin, -seen), self.level)
             why = "if the true difference is the one seen"
         where = "" if against.pairing == "paired" else ", and the reference as many times more"
-        return feasible(max(rows_up_to(self.rows * times), self.rows + 1), self.rows, why + where)
+        return feasible(self.rows * times, self.rows, why + where)
 
     def _told(
         self,
@@ -355,16 +355,9 @@ class Judge:
         )
 
 
-def rows_up_to(count: float) -> int:
-    """A number of rows, or one beyond what is feasible."""
-    return math.ceil(min(count, LARGEST + 1))
-
-
-def feasible(rows: int, now: int, why: str) -> Needed:
-    """The rows that would decide, told, unless nobody could have so many."""
+def feasible(rows: float, now: int, why: str) -> Needed:
+    """The rows that would decide, more than there are now, unless nobody could have so many."""
     if rows > LARGEST:
         return Needed(rows=None, now=now, why="no feasible number of rows is enough")
-    return Needed(rows=rows, now=now, why=f"{counted(rows, 'row')} (now {now:,}) would decide 4 times in 5, {why}")
-
-
-__all__ = ["Decision", "Decisions", "Judge", "Needed", "decide", "expanded", "feasible", "rows_up_to"]
+    enough = max(math.ceil(rows), now + 1)
+    return Needed(rows=enough, now=now, why=f"{counted(enough, 'row')} (now {now:,}) would decide 4 times in 5, {why}")

@@ -13,9 +13,9 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from assay.assess.plan.document import Path, PlanText, Problem, read_text
-from assay.assess.plan.field_types import UNKNOWN, Section, without_none
 from assay.assess.plan.fields import Plan
 from assay.assess.plan.rules import broken
+from assay.assess.plan.section_fields import UNKNOWN, Section, without_none
 from assay.core.errors import PlanError
 from assay.core.text import counted, nearest, quoted, visible
 from assay.tally.base import digest

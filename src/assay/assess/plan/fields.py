@@ -8,31 +8,32 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
 from pydantic import Field
 
-from assay.assess.plan.datasets import (
+from assay.assess.plan.section_fields import (
     Bias,
     Channels,
+    Column,
     Columns,
+    Cost,
+    Environment,
     Feature,
     GroundTruth,
     Leakage,
-    Population,
-    Split,
-)
-from assay.assess.plan.field_types import (
-    Column,
+    Model,
     Name,
     Place,
     PlanLabel,
+    Population,
     Real,
     Section,
     Share,
+    Split,
     Text,
+    Tuning,
     Whole,
     Yes,
     says,
     spelled,
 )
-from assay.assess.plan.model_fields import Cost, Environment, Model, Tuning
 
 
 class Thresholds(Section):

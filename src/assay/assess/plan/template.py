@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
-from assay.assess.plan.field_types import Section, without_none
 from assay.assess.plan.fields import Identity, Plan
+from assay.assess.plan.section_fields import Section, without_none
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo

@@ -11,13 +11,13 @@ import binascii
 import hashlib
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.record.record import Record
+from assay.assess.record.verification import first_mismatch
 from assay.core.errors import PlanError, RecordError
 from assay.core.json_text import strict_json
 from assay.core.text import visible
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 PAYLOAD: Final = "application/vnd.in-toto+json"
 STATEMENT: Final = "https://in-toto.io/Statement/v1"
 PREDICATE: Final = "urn:assay:record-signature:1"
+KIND: Final = (STATEMENT, PREDICATE)
 ENDING: Final = ".dsse.json"
 LARGEST: Final = 2**20
 """Bytes a key or an envelope may have."""
@@ -78,13 +79,8 @@ def new_key(path: str | os.PathLike[str], passphrase: str | None = None) -> tupl
     try:
         handle = os.open(private, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
-        raise PlanError(
-            "out-exists",
-            f"cannot write {visible(private)}",
-            where=str(private),
-            found=error.strerror,
-            fix="give a path that can be written",
-        ) from error
+        what, fix = f"cannot write {visible(private)}", "give a path that can be written"
+        raise PlanError("out-exists", what, where=str(private), found=error.strerror, fix=fix) from error
     with os.fdopen(handle, "wb") as file:
         file.write(text)
     write_whole(public, key.public_key().public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo))
@@ -102,14 +98,15 @@ def sign(
     private = _private(key, passphrase)
     path, where = Path(record), visible(os.fspath(record))
     loaded_record = Record.load(path)
-    _demand_verified(loaded_record, where)
+    if (mismatch := first_mismatch(loaded_record)) is not None:
+        what, fix = "the Record does not verify, so nobody should sign it", f"assay verify {where}"
+        raise RecordError("digest-mismatch", what, where=where, found=mismatch.said(), fix=fix)
     content = path.read_bytes()
     goal = envelope_of(path) if out is None else Path(out)
     keyid = _keyid(private.public_key())
     if goal.exists():
-        envelope = _envelope(goal)
-        payload = _decoded(envelope["payload"], goal)
-        _demand_subject(_statement(payload, goal), content, goal)
+        envelope, payload = _envelope(goal)
+        _statement(payload, content, goal)
     else:
         payload = json.dumps(_stated(path.name, content, loaded_record), ensure_ascii=False).encode()
         envelope = {"payload": base64.b64encode(payload).decode(), "payloadType": PAYLOAD, "signatures": []}
@@ -127,20 +124,16 @@ def signed_by(
     from cryptography.exceptions import InvalidSignature
 
     place = envelope_of(record) if envelope is None else Path(envelope)
-    envelope_content = _envelope(place)
-    payload = _decoded(envelope_content["payload"], place)
-    if envelope_content.get("payloadType") != PAYLOAD:
-        raise _wrong(place, f"the payload is of the type {visible(str(envelope_content.get('payloadType')))}")
-    for signature in envelope_content["signatures"]:
+    content, payload = _envelope(place)
+    for signature in content["signatures"]:
         try:
             public.verify(_decoded(signature.get("sig"), place), pre_authentication(PAYLOAD, payload))
         except InvalidSignature:
             continue
-        statement = _statement(payload, place)
-        _demand_subject(statement, Path(record).read_bytes(), place)
-        predicate = statement["predicate"] if isinstance(statement.get("predicate"), dict) else {}
-        return Signed(keyid=_keyid(public), signed_at=str(predicate.get("signed_at", "")))
-    names = [visible(str(signature.get("keyid", "unnamed")))[:16] for signature in envelope_content["signatures"]]
+        predicate = _statement(payload, Path(record).read_bytes(), place).get("predicate")
+        signed_at = predicate.get("signed_at", "") if isinstance(predicate, dict) else ""
+        return Signed(keyid=_keyid(public), signed_at=str(signed_at))
+    names = [visible(str(signature.get("keyid", "unnamed")))[:16] for signature in content["signatures"]]
     what = f"no signature is by this key, or what was signed was changed (key {_keyid(public)[:16]})"
     raise _wrong(place, what, ", ".join(names) or "none")
 
@@ -162,43 +155,27 @@ def _stated(name: str, content: bytes, record: Record) -> dict[str, Any]:
     }
 
 
-def _demand_verified(record: Record, where: str) -> None:
-    from assay.assess.record.verification import first_mismatch
-
-    mismatch = first_mismatch(record)
-    if mismatch is not None:
-        raise RecordError(
-            "digest-mismatch",
-            "the Record does not verify, so nobody should sign it",
-            where=where,
-            found=mismatch.said(),
-            fix=f"assay verify {where}",
-        )
-
-
-def _demand_subject(statement: Mapping[str, Any], content: bytes, place: Path) -> None:
-    """The statement speaks of these very bytes."""
-    if statement.get("_type") != STATEMENT or statement.get("predicateType") != PREDICATE:
-        raise _wrong(place, "what was signed is not a statement about a Record")
-    subjects = statement.get("subject")
-    found = [one.get("digest", {}).get("sha256") for one in subjects] if isinstance(subjects, list) else []
-    if hashlib.sha256(content).hexdigest() not in found:
-        raise _wrong(place, "another Record was signed, or this one was changed since")
-
-
-def _envelope(place: Path) -> dict[str, Any]:
+def _envelope(place: Path) -> tuple[dict[str, Any], bytes]:
+    """An envelope and the payload in it."""
     envelope: Any = strict_json(_read(place, "the signature of a Record").decode("utf-8", "replace"), visible(place))
     sound = isinstance(envelope, dict) and isinstance(envelope.get("payload"), str)
     signatures = envelope.get("signatures") if sound else None
     if not isinstance(signatures, list) or not all(isinstance(one, dict) for one in signatures):
         raise _wrong(place, "the file is not a DSSE envelope")
-    return dict(envelope)
+    if envelope.get("payloadType") != PAYLOAD:
+        raise _wrong(place, f"the payload is of the type {visible(str(envelope.get('payloadType')))}")
+    return dict(envelope), _decoded(envelope["payload"], place)
 
 
-def _statement(payload: bytes, place: Path) -> dict[str, Any]:
+def _statement(payload: bytes, content: bytes, place: Path) -> dict[str, Any]:
+    """What was signed, which must speak of these very bytes."""
     statement = strict_json(payload.decode("utf-8", "replace"), visible(place))
-    if not isinstance(statement, dict):
-        raise _wrong(place, "what was signed is not a statement")
+    if not isinstance(statement, dict) or (statement.get("_type"), statement.get("predicateType")) != KIND:
+        raise _wrong(place, "what was signed is not a statement about a Record")
+    subjects = statement.get("subject")
+    found = [one.get("digest", {}).get("sha256") for one in subjects] if isinstance(subjects, list) else []
+    if hashlib.sha256(content).hexdigest() not in found:
+        raise _wrong(place, "another Record was signed, or this one was changed since")
     return statement
 
 
@@ -233,42 +210,36 @@ def _read(path: str | os.PathLike[str], what: str) -> bytes:
 
 
 def _private(path: str | os.PathLike[str], passphrase: str | None) -> Ed25519PrivateKey:
-    ed25519 = _ed25519()
+    ed25519, text = _ed25519(), _read(path, "a private key")
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-    text = _read(path, "a private key")
     try:
-        private_key = load_pem_private_key(text, None if passphrase is None else passphrase.encode())
+        key = load_pem_private_key(text, None if passphrase is None else passphrase.encode())
     except TypeError as error:
-        if passphrase is None:
-            fix = "state it in ASSAY_KEY_PASSPHRASE, or at a terminal"
-            raise _unfit(path, "the key has a passphrase", fix) from error
-        raise _unfit(path, "the key has no passphrase", "leave it out") from error
+        asked = ("the key has a passphrase", "state it in ASSAY_KEY_PASSPHRASE, or at a terminal")
+        raise _unfit(path, *(asked if passphrase is None else ("the key has no passphrase", "leave it out"))) from error
     except ValueError as error:
-        what = (
-            "the passphrase is wrong, or the file is not a key"
-            if passphrase
-            else "the file is not a private key in PEM"
-        )
+        what = f"{'the passphrase is wrong, or ' if passphrase else ''}the file is not a private key in PEM"
         raise _unfit(path, what, "assay key new -o KEY makes one") from error
-    if not isinstance(private_key, ed25519.Ed25519PrivateKey):
-        raise _unfit(path, "the key is not of the kind Ed25519", "assay key new -o KEY")
-    return cast("Ed25519PrivateKey", private_key)
+    return cast("Ed25519PrivateKey", _of_kind(key, ed25519.Ed25519PrivateKey, path))
 
 
 def _public(path: str | os.PathLike[str]) -> Ed25519PublicKey:
-    ed25519 = _ed25519()
+    ed25519, text = _ed25519(), _read(path, "a public key")
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-    text = _read(path, "a public key")
     try:
-        public_key = load_pem_public_key(text)
+        key = load_pem_public_key(text)
     except ValueError as error:
         what = "this is the private key" if b"PRIVATE KEY" in text else "the file is not a public key in PEM"
         raise _unfit(path, what, "give the public one, KEY.pub") from error
-    if not isinstance(public_key, ed25519.Ed25519PublicKey):
+    return cast("Ed25519PublicKey", _of_kind(key, ed25519.Ed25519PublicKey, path))
+
+
+def _of_kind(key: object, kind: type, path: str | os.PathLike[str]) -> object:
+    if not isinstance(key, kind):
         raise _unfit(path, "the key is not of the kind Ed25519", "assay key new -o KEY")
-    return cast("Ed25519PublicKey", public_key)
+    return key
 
 
 def _unfit(path: str | os.PathLike[str], what: str, fix: str) -> PlanError:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
@@ -29,25 +29,8 @@ from assay.tasks.classification.operating_points import CELLS
 
 COPIED: Final = ("assay", "kind", "plan", "environment", "controls", "conformity", "ledger", "notes", "digests", "site")
 """Parts that come from outside and are not computed from tallies: digests answer for them."""
-KEYED: Final = {
-    "estimates": ("model", "measure", "class", "slice"),
-    "heterogeneity": ("factor", "measure"),
-    "decisions": ("criterion",),
-    "refused": ("test",),
-}
-"""Lists whose entries are found by what they speak of, so that a mismatch names it."""
-WORDS: Final = (
-    "why",
-    "notes",
-    "undefined",
-    "undefined_code",
-    "no_interval",
-    "interval_notes",
-    "title",
-    "chosen",
-    "asks",
-    "says",
-)
+WORDS: Final = ("why", "notes", "undefined", "undefined_code", "no_interval", "interval_notes", "title", "chosen",
+                "asks", "says")  # fmt: skip
 """Sentences, which another build of this program may put otherwise; the digest of the whole answers for them then."""
 DIGITS: Final = 1e-12
 """Relative difference allowed for reals: elementary functions differ in the last bits between processors."""
@@ -208,59 +191,29 @@ class _Comparing:
         self._digits, self._words, self.values = digits, words, 0
 
     def compared(self, stored: object, again: object, path: str, within: float = 0.0) -> Iterator[Mismatch]:
-        """Every place where they differ; names only one side has are not compared, but entries of lists are.
+        """Every place where they differ; what only the computed side has is not compared, but entries of lists are.
 
         Reals may differ by their last digits, or by `within`.
         """
         if isinstance(stored, Mapping) and isinstance(again, Mapping):
-            for name in stored:
-                if name in again and (self._words or name not in WORDS):
-                    allowed = self._within(again, name)
-                    yield from self.compared(stored[name], again[name], f"{path}.{visible(name)}", allowed)
+            if "stored_value" in stored:
+                yield from check_value(stored, path)
+            for name, part in stored.items():
+                here = f"{path}.{visible(name)}"
+                if name not in again:
+                    yield Mismatch(path=here, stored=part, recomputed=None, why="not computed")
+                elif self._words or name not in WORDS:
+                    yield from self.compared(part, again[name], here, self._within(again, name))
             return
         if isinstance(stored, (list, tuple)) and isinstance(again, (list, tuple)):
-            yield from self._listed(stored, again, path)
+            if len(stored) != len(again):
+                yield Mismatch(path=path, stored=len(stored), recomputed=len(again), why="another number of entries")
+            for place, (one, other) in enumerate(zip(stored, again, strict=False)):
+                yield from self.compared(one, other, f"{path}[{place}]")
             return
         self.values += 1
         if not self._alike(stored, again, within, exact=path.startswith("tallies")):
             yield Mismatch(path=path, stored=stored, recomputed=again, why="computed again from the tallies")
-
-    def _listed(self, stored: Sequence[Any], again: Sequence[Any], path: str) -> Iterator[Mismatch]:
-        """Entries of lists, found by what they speak of where that is known, else by their place."""
-        keys = KEYED.get(path.rpartition(".")[2])
-        if keys is not None:
-            yield from self._keyed(stored, again, path, keys)
-            return
-        if len(stored) != len(again):
-            yield Mismatch(path=path, stored=len(stored), recomputed=len(again), why="another number of entries")
-        for place, (one, other) in enumerate(zip(stored, again, strict=False)):
-            yield from self.compared(one, other, f"{path}[{place}]")
-
-    def _keyed(
-        self, stored: Sequence[Any], again: Sequence[Any], path: str, keys: tuple[str, ...]
-    ) -> Iterator[Mismatch]:
-        def key(entry: Mapping[str, Any]) -> str:
-            return repr([(type(entry.get(name)), entry.get(name)) for name in keys])
-
-        by_key = {key(entry): entry for entry in again}
-        seen: set[str] = set()
-        for place, entry in enumerate(stored):
-            here = f"{path}[{place}]"
-            counterpart = by_key.get(key(entry)) if isinstance(entry, Mapping) else None
-            if counterpart is None or key(entry) in seen:
-                named = {name: entry.get(name) for name in keys} if isinstance(entry, Mapping) else entry
-                yield Mismatch(
-                    path=here, stored=named, recomputed=None, why="the tallies give no such entry, or it is twice"
-                )
-                continue
-            seen.add(key(entry))
-            if path == "estimates" and "stored_value" in entry:
-                yield from check_value(entry, here)
-            if lost := [name for name in entry if name not in counterpart]:
-                yield Mismatch(
-                    path=f"{here}.{visible(lost[0])}", stored=entry[lost[0]], recomputed=None, why="not computed"
-                )
-            yield from self.compared(entry, counterpart, here)
 
     def _within(self, again: Mapping[str, Any], name: str) -> float:
         """By how much a number of an entry may differ; below 0 where it must be equal, as a quotient of counts."""
@@ -284,25 +237,20 @@ class _Comparing:
 
 def referred(record: Mapping[str, Any]) -> Iterator[tuple[str, object, object]]:
     """Path, what a control says of a comparison, and what it should be, by the one in this Record or by its tallies."""
-    plan = record.get("plan")
+    plan, controls = record.get("plan"), record.get("controls")
     own = plan.get("split") if isinstance(plan, Mapping) else None
-    for path, split, facts in _told(record):
-        if isinstance(facts.get("comparison"), str) and split == own:
-            yield f"{path}.comparison", facts["comparison"], _known(record)
-        channels = facts.get("by_channel")
-        for channel, stored in channels.items() if isinstance(channels, Mapping) else ():
-            if isinstance(stored, Mapping):
-                yield f"{path}.by_channel.{visible(channel)}.findings", stored.get("findings"), _again(stored)
-
-
-def _told(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Path, split and facts of everything a control tells of a split."""
-    controls = record.get("controls")
-    for i, one in enumerate(controls if isinstance(controls, list) else ()):
-        facts = one.get("facts") if isinstance(one, Mapping) else None
-        for split, told in facts.items() if isinstance(facts, Mapping) else ():
-            if isinstance(told, Mapping):
-                yield f"controls[{i}].facts.{visible(split)}", split, told
+    for i, control in enumerate(controls if isinstance(controls, list) else ()):
+        told = control.get("facts") if isinstance(control, Mapping) else None
+        for split, facts in told.items() if isinstance(told, Mapping) else ():
+            path = f"controls[{i}].facts.{visible(split)}"
+            if not isinstance(facts, Mapping):
+                continue
+            if isinstance(facts.get("comparison"), str) and split == own:
+                yield f"{path}.comparison", facts["comparison"], _known(record)
+            channels = facts.get("by_channel")
+            for channel, stored in channels.items() if isinstance(channels, Mapping) else ():
+                if isinstance(stored, Mapping):
+                    yield f"{path}.by_channel.{visible(channel)}.findings", stored.get("findings"), _again(stored)
 
 
 def _known(record: Mapping[str, Any]) -> str:

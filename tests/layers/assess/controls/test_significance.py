@@ -168,16 +168,6 @@ def test_a_clear_difference_stands_and_a_narrow_one_is_turned_by_a_few_labels(in
     assert told["fewest_to_reverse_ranking"] == 7
 
 
-def test_disputed_labels_that_would_turn_the_verdict_are_counted(inquiry):
-    rows = rows_of(300, 23, 10, 67)
-    labels = [[t, t] for t, *_ in rows]
-    labels[300] = [rows[300][0], rows[300][2]]  # only A is right here, and one annotator sides with B
-    found = look("CHK-GT-IMPACT", inquiry(rows, labels))
-    assert found.facts["disputed"] == 1
-    assert found.facts["conclusions"]["A against B"]["disputed_favouring_the_other"] == 1
-    assert found.verdict == "suspect"
-
-
 def test_relabelling_leaves_an_acceptance_criterion_on_its_side(inquiry):
     rows = rows_of(300, 40, 15, 45)  # A is right in 340 of 400
     sections = {"metrics": {"accept": ["accuracy >= 0.8 simple"]}, "ground_truth": {"error_rate": 0.01}}

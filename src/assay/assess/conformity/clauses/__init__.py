@@ -11,7 +11,6 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
-from importlib import import_module
 from importlib.resources import files
 from typing import Any, Final, Literal
 
@@ -25,6 +24,8 @@ Evidence = Literal["computed", "measured", "declared", "mixed"]
 DEFAULT: Final = "ts4213-2022"
 SUPPLEMENT: Final = "supplementary"
 """The file of rules that stand beside every profile and never move its verdict."""
+CONTROLS: Final = "controls"
+"""The file that declares controls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +128,8 @@ def profiles() -> tuple[str, ...]:
     >>> profiles()
     ('ts4213-2022',)
     """
-    found = (one.name for one in files(__name__).iterdir() if one.name.endswith(".toml"))
-    return tuple(sorted(name.removesuffix(".toml") for name in found if name != f"{SUPPLEMENT}.toml"))
+    names = {one.name.removesuffix(".toml") for one in files(__name__).iterdir() if one.name.endswith(".toml")}
+    return tuple(sorted(names - {SUPPLEMENT, CONTROLS}))
 
 
 @cache
@@ -140,10 +141,20 @@ def profile(name: str = DEFAULT) -> Profile:
     """
     if name not in (*profiles(), SUPPLEMENT):
         raise unknown_choice(name, profiles(), f'there is no profile "{visible(name)}"')
-    content = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    content = _content(name)
     rows = tuple(_row(one) for one in content["rows"])
     heads = content.get("titles", {})
     return Profile(name=name, document=content["document"], title=content["title"], rows=rows, titles=heads)
+
+
+def _content(name: str) -> dict[str, Any]:
+    return tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def control_traits() -> dict[str, dict[str, Any]]:
+    """What is declared of every control, by its id."""
+    return _content(CONTROLS)
 
 
 @cache
@@ -187,5 +198,4 @@ def may_lack() -> dict[str, str]:
     """Rows and controls that a plan may state away, and what an assessment may lack for each."""
     rows = [row for name in (*profiles(), SUPPLEMENT) for row in profile(name).rows if row.strength != "shall"]
     named = {row.id: row.lacks or str(row.when) for row in rows if row.lacks or row.when is not None}
-    controls = import_module("assay.assess.controls").CONTROLS  # which read a plan, whose rules read these rows
-    return named | {one.id: one.lacks for one in controls.values() if one.lacks}
+    return named | {name: str(own["lacks"]) for name, own in control_traits().items() if "lacks" in own}

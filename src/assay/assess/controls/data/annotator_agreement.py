@@ -3,17 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, Final, TypeAlias
-
-import numpy as np
 
 from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence
 from assay.core.labels import Label
 from assay.core.text import figure
-from assay.inference.intervals.rater_intervals import told
-from assay.measures.rater_coefficients import Weighting, cohen, fleiss, gwet, krippendorff, weights
+from assay.inference.intervals.rater_intervals import coefficients, kappas
 from assay.tally.data.split_counts import SplitRows
 from assay.tally.labels.confusion import Confusion
 from assay.tally.labels.ratings import Ratings
@@ -22,16 +19,10 @@ from assay.tasks.classification.settings import Settings
 from assay.tasks.classification.tally import Classified
 
 Cells: TypeAlias = Mapping[tuple[Any, ...], int]
-WEIGHTINGS: Final[tuple[Weighting, ...]] = ("none", "linear", "quadratic")
+TOGETHER: Final = {"fleiss_kappa": "Fleiss' kappa", "krippendorff_alpha": "alpha", "gwet_ac1": "AC1"}
 
 
-@control(
-    "CHK-ANNOTATOR",
-    clause="5.3.9",
-    passes_when="agreement was computed, and no pair lies below the declared minimum",
-    lacks="annotators",
-    of_classes=True,
-)
+@control("CHK-ANNOTATOR")
 def annotators(q: Inquiry) -> Outcome:
     """Looks for annotators who do not agree."""
     names, table = q.plan.ground_truth.annotators or [], q.annotations
@@ -46,35 +37,46 @@ def annotators(q: Inquiry) -> Outcome:
         return no_evidence("no item was labelled by two annotators")
     facts: dict[str, Any] = {"pairs": pairs}
     if rows is not None:
-        facts["together"] = _together(rows, ranked, level)
-    shown = "; ".join(f"{name}: {_agreement(one)}" for name, one in list(pairs.items())[:3])
-    if len(names) > 2 and rows is not None:  # noqa: PLR2004  two are a pair
-        shown = f"{_shown(facts['together'])}; {shown}"
-    low = [] if least is None else list(_below(agreed, least))
+        tally = Ratings.from_cells(rows, labels=ranked)
+        facts["together"] = {"items": tally.items, "items_labelled_twice": tally.several.items}
+        facts["together"] |= coefficients(tally, level, ordered=ranked is not None, raters=3)
+    shown = _described(pairs, facts.get("together") if len(names) > 2 else None)  # noqa: PLR2004  two are a pair
+    low = [] if least is None else _below(agreed, least)
     said = f"below the declared minimum: {'; '.join(low)}" if low else shown
     thresholds = {} if least is None else {"minimum_kappa": least}
     inputs = {table.name: table.sha256}
     return Outcome("fail" if low else "pass", said, facts=facts, thresholds=thresholds, inputs=inputs)
 
 
-def _shown(together: dict[str, Any]) -> str:
-    words = []
-    for name, symbol in (("fleiss_kappa", "Fleiss' kappa"), ("krippendorff_alpha", "alpha"), ("gwet_ac1", "AC1")):
-        one = together[name]
-        words.append(
-            f"{symbol} " + ("undefined" if one["value"] is None else f"{figure(one['value'])} ({_interval(one)})")
-        )
-    return ", ".join(words)
+def _below(agreed: Mapping[tuple[str, str], dict[str, Any]], least: float) -> list[str]:
+    """Pairs of annotators whose kappa is below the declared minimum."""
+    kappas_of = {pair: one["kappa"] for pair, one in agreed.items() if one["kappa"] is not None}
+    return [f"{a} and {b}: kappa {figure(kappa)}" for (a, b), kappa in kappas_of.items() if kappa < least]
 
 
-def _interval(one: dict[str, Any]) -> str:
-    return f"{figure(one['low'])} to {figure(one['high'])}" if one["low"] is not None else "no interval"
+def _described(pairs: Mapping[str, Any], together: Mapping[str, Any] | None) -> str:
+    """The coefficients of all annotators where they are more than two, and of the first pairs."""
+    words = [] if together is None else [f"{symbol} {_shown(together[name]['value'], together[name])}"
+                                         for name, symbol in TOGETHER.items()]  # fmt: skip
+    first = [
+        f"{name}: agreement {figure(pair['agreement'])}, kappa {_shown(pair['kappa'], pair)}"
+        for name, pair in list(pairs.items())[:3]
+    ]
+    return "; ".join([*([", ".join(words)] if words else []), *first])
+
+
+def _shown(value: float | None, facts: dict[str, Any]) -> str:
+    if value is None:
+        return "undefined"
+    ends = f"{figure(facts['low'])} to {figure(facts['high'])}" if facts["low"] is not None else "no interval"
+    return f"{figure(value)} ({ends})"
 
 
 def _compare(table: SplitRows, pair: tuple[str, str], ranked: tuple[Label, ...] | None, level: float) -> dict[str, Any]:
     """The agreement of two annotators on the items that both labelled; nothing where there are none."""
     cells = {key: n for key, n in (table.table(*pair) or {}).items() if None not in key}
-    return _pair(cells) | _weighted(cells, ranked, level) if cells else {}
+    ordered = {} if ranked is None or not cells else kappas(cells, ranked, level, ordered=True)
+    return _pair(cells) | {f"kappa{tail}": kappa for tail, kappa in ordered.items() if tail} if cells else {}
 
 
 def _pair(cells: Cells) -> dict[str, Any]:
@@ -103,33 +105,6 @@ def _pair(cells: Cells) -> dict[str, Any]:
     }
 
 
-def _together(rows: Cells, ranked: tuple[Label, ...] | None, level: float) -> dict[str, Any]:
-    """Coefficients of all annotators, over items that two of them labelled at least; with weights where ranks are."""
-    tally = Ratings.from_cells(rows, labels=ranked)
-    coefficients: dict[str, Any] = {"items": tally.items, "items_labelled_twice": tally.several.items}
-    k = len(tally.labels)
-    for weighting in ("none",) if ranked is None else WEIGHTINGS:
-        tail = "" if weighting == "none" else f"_{weighting}"
-        weight = weights(k, weighting)
-        coefficients |= {
-            f"fleiss_kappa{tail}": told(fleiss(tally, weight), level, raters=3),
-            f"krippendorff_alpha{tail}": told(krippendorff(tally, weight), level, raters=3),
-            f"gwet_ac{'1' if weighting == 'none' else '2'}{tail}": told(gwet(tally, weight), level, raters=3),
-        }
-    return coefficients
-
-
-def _weighted(cells: Cells, ranked: tuple[Label, ...] | None, level: float) -> dict[str, Any]:
-    """Cohen's kappa with linear and with quadratic weights, for classes that have an order."""
-    if ranked is None:
-        return {}
-    place = {label: i for i, label in enumerate(ranked)}
-    table = np.zeros((len(ranked), len(ranked)))
-    for (a, b), n in cells.items():
-        table[place[a], place[b]] += n
-    return {f"kappa_{one}": told(cohen(table, weights(len(ranked), one)), level, raters=2) for one in WEIGHTINGS[1:]}
-
-
 def _ranked(q: Inquiry, names: list[str], rows: Cells) -> tuple[Label, ...] | None:
     """The classes in their order, if they have one and every label given is among them."""
     classes = q.plan.task.classes
@@ -138,16 +113,3 @@ def _ranked(q: Inquiry, names: list[str], rows: Cells) -> tuple[Label, ...] | No
     own = {str(one): one for key in rows for one in key if one is not None}
     found = tuple(own.get(str(one), one) for one in classes)
     return found if set(own.values()) <= set(found) and names else None
-
-
-def _below(agreed: Mapping[tuple[str, str], dict[str, Any]], least: float) -> Iterator[str]:
-    """Pairs of annotators whose kappa is below the declared minimum."""
-    for (a, b), pair in agreed.items():
-        if pair["kappa"] is not None and pair["kappa"] < least:
-            yield f"{a} and {b}: kappa {figure(pair['kappa'])}"
-
-
-def _agreement(pair: dict[str, Any]) -> str:
-    """Agreement and kappa of two annotators."""
-    kappa = "undefined" if pair["kappa"] is None else f"{figure(pair['kappa'])} ({_interval(pair)})"
-    return f"agreement {figure(pair['agreement'])}, kappa {kappa}"

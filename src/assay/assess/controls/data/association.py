@@ -130,27 +130,28 @@ def flag(facts: Mapping[str, dict[str, Any]], alpha: float, large: Callable[[dic
     return [name for name, fact in judged.items() if fact["flagged"]]
 
 
-def alike(q: Inquiry, part: str, features: Sequence[str], pairs: Mapping[str, tuple[SplitRows, SplitRows]]) -> Outcome:
+def alike(q: Inquiry, features: Sequence[str], pairs: Mapping[str, tuple[SplitRows, SplitRows]]) -> Outcome:
     """Each feature in each pair of data sets: the gap of distributions of numbers, the association of categories."""
     facts: dict[str, Any] = {}
     for name, (first_split, other) in pairs.items():
         for feature in features:
             if first_split.has(feature) and other.has(feature):
                 facts[f"{feature}, {name}"] = _compared(first_split, other, feature)
-    return _judged(q, part, facts)
+    return judge_alike(q, "features", facts)
 
 
-def _judged(q: Inquiry, part: str, facts: dict[str, Any]) -> Outcome:
+def judge_alike(q: Inquiry, part: str, facts: dict[str, Any]) -> Outcome:
+    """Whether nothing differs both beyond chance and beyond the size that counts for its statistic."""
     limits = q.plan.checks
     bounds = {"D": limits.distance, "V": limits.association, "total variation": limits.share_gap}
     bad = flag(facts, limits.alpha, lambda fact: fact["value"] >= bounds[fact["statistic"]])
     judged = sum("p" in fact for fact in facts.values())
     if not judged:
-        return no_evidence("there is no feature to compare", part=part, facts=facts)
+        return no_evidence("there is nothing to compare", part=part, facts=facts)
     shown = phrases([f"{name} ({facts[name]['statistic']} {figure(facts[name]['value'])})" for name in bad])
     said = f"distributed otherwise: {shown}" if bad else f"{counted(judged, 'comparison')}, all alike"
     thresholds = {"alpha": limits.alpha, "distance": limits.distance, "cramers_v": limits.association}
-    thresholds |= {"total_variation": limits.share_gap} if part == "declared" else {}
+    thresholds |= {"total_variation": limits.share_gap}
     return Outcome("fail" if bad else "pass", said, part=part, facts=facts, thresholds=thresholds)
 
 
@@ -162,8 +163,8 @@ def as_declared(q: Inquiry, splits: Mapping[str, SplitRows]) -> Outcome | None:
     facts: dict[str, Any] = {}
     for name, split in splits.items():
         facts |= {f"{one}, {name}": _quantiles(split, one, quantiles[one]) for one in quantiles if split.has(one)}
-        facts |= {f"{one}, {name}": _levels(split, one, levels[one]) for one in levels if split.has(one)}
-    return _judged(q, "declared", facts)
+        facts |= {f"{one}, {name}": compare_levels(split, one, levels[one]) for one in levels if split.has(one)}
+    return judge_alike(q, "declared", facts)
 
 
 def _quantiles(split: SplitRows, feature: str, below: Mapping[str, float]) -> dict[str, Any]:
@@ -179,26 +180,20 @@ def _quantiles(split: SplitRows, feature: str, below: Mapping[str, float]) -> di
     return {"statistic": "D", "value": float(np.abs(seen - wanted).max()), "p": p, "rows": len(values)}
 
 
-def _levels(split: SplitRows, feature: str, shares: Mapping[str, float]) -> dict[str, Any]:
-    """Half the sum of the gaps between declared shares and those of the rows."""
+def compare_levels(split: SplitRows, feature: str, shares: Mapping[str, float]) -> dict[str, Any]:
+    """Half the sum of the gaps between declared shares and those of the rows, and the chance of as much."""
     table = split.table(feature)
     if table is None:
         return {"left_out": "too many different values to be categories"}
     counts = {str(key[0]): n for key, n in table.items() if key[0] is not None}
     if not counts:
         return {"left_out": "there is no value"}
-    return {"statistic": "total variation", **shares_apart(counts, shares)}
-
-
-def shares_apart(counts: Mapping[str, int], shares: Mapping[str, float]) -> dict[str, Any]:
-    """How far counts of levels lie from declared shares, and the chance of as much."""
-    total = sum(counts.values())
-    strange = sorted(level for level in counts if not shares.get(level))
+    total, known = sum(counts.values()), [level for level, share in shares.items() if share]
+    strange = sorted(level for level in counts if level not in known)
     gap = sum(abs(counts.get(one, 0) / total - shares.get(one, 0.0)) for one in {**shares, **counts}) / 2
-    known = [level for level, share in shares.items() if share]
     fits = not strange and len(known) >= PAIR
     p = _fits([counts.get(one, 0) for one in known], [shares[one] for one in known]) if fits else 0.0
-    return {"value": gap, "p": p, "rows": total, "not_in_population": strange}
+    return {"statistic": "total variation", "value": gap, "p": p, "rows": total, "not_in_population": strange}
 
 
 def _fits(counts: Sequence[int], shares: Sequence[float]) -> float:

@@ -30,13 +30,7 @@ REPEATED: Final = 30
 """Rows of levels that occur twice or more which a column like an id needs before its purity says anything."""
 
 
-@control(
-    "CHK-PROXY",
-    clause="5.3.7",
-    passes_when="no feature reaches the AUROC or V of a stand-in, and none alone guesses as well as the best model",
-    lacks="features in columns",
-    of_classes=True,
-)
+@control("CHK-PROXY")
 def proxies(q: Inquiry) -> Outcome:
     """Looks for one feature that alone tells the label, or tells it as well as the model."""
     features, truth, train = q.plan.columns.features or [], q.plan.columns.truth, q.of_role("train")
@@ -64,12 +58,7 @@ def proxies(q: Inquiry) -> Outcome:
     return Outcome("suspect" if bad else "pass", said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
 
 
-@control(
-    "CHK-UNAWARE",
-    clause="5.3.2",
-    passes_when="no feature names a declared group, and none is associated with it as a stand-in would be",
-    lacks="groups of people",
-)
+@control("CHK-UNAWARE")
 def unaware(q: Inquiry) -> Outcome:
     """Looks for features that name a group of people, or stand for one."""
     features, factors = q.plan.columns.features, q.plan.fairness.groups or []

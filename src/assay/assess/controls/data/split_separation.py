@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.assess.controls.control_declaration import Inquiry, Outcome, Verdict, control, no_evidence
+from assay.assess.controls.control_declaration import WORST, Inquiry, Outcome, Verdict, control, no_evidence, settle
 from assay.core.text import counted, figure, listed
 from assay.measures import parse
-from assay.tally.census import Census
 from assay.tally.data.feature_counts import described, values_of
 from assay.tally.data.image_hashes import near_pictures
 from assay.tally.data.near_duplicates import Naming, Near, near_numbers, near_texts
 from assay.tally.labels.confusion import Confusion
+from assay.tasks.classification.estimates import View
 from assay.tasks.classification.settings import chosen
 from assay.tasks.classification.tally import Classified
 
@@ -28,12 +29,7 @@ if TYPE_CHECKING:
 PAIRS: Final = (("test", "train"), ("validation", "train"), ("validation", "test"))
 
 
-@control(
-    "CHK-OVERLAP",
-    clause="5.3.5",
-    passes_when="no id and no feature vector of one split is found in the other",
-    parts=("test/train", "validation/train", "validation/test"),
-)
+@control("CHK-OVERLAP")
 def overlap(q: Inquiry) -> Iterator[Outcome]:
     """Looks for samples that two splits share, by id and by content, and near-duplicates."""
     for mine, other in PAIRS:
@@ -41,88 +37,73 @@ def overlap(q: Inquiry) -> Iterator[Outcome]:
         ours, theirs = q.of_role(mine), q.of_role(other)
         if not ours or not theirs:
             lacking = mine if not ours else other
-            yield Outcome(part=part, verdict="no-evidence", says=f"the plan names no file of {lacking} data")
+            yield no_evidence(f"the plan names no file of {lacking} data", part=part)
             continue
         outcomes = [_shared(q, a, ours[a], b, theirs[b]) for a in ours for b in theirs]
-        verdict, said, facts = min(outcomes, key=lambda one: ("fail", "suspect", "no-evidence", "pass").index(one[0]))
-        yield Outcome(part=part, verdict=verdict, says=said, facts=facts, inputs=q.digests(*ours, *theirs))
+        outcome = min(outcomes, key=lambda one: WORST.index(one.verdict))
+        yield replace(outcome, part=part, inputs=q.digests(*ours, *theirs))
 
 
 LIKE: Final = {"same_content": "coincide", "nearly_same": "but for case, spaces or late digits"}
 
 
-def _both_have(mine: SplitRows, other: SplitRows, *columns: str) -> bool:
-    return mine.has(*columns) and other.has(*columns)
-
-
-def _shared(q: Inquiry, a: str, mine: SplitRows, b: str, other: SplitRows) -> tuple[Verdict, str, dict[str, Any]]:
+def _shared(q: Inquiry, a: str, mine: SplitRows, b: str, other: SplitRows) -> Outcome:
     """Ids first, then contents, then near-duplicates."""
-    column, features = q.plan.columns.id, q.plan.columns.features or []
-    facts: dict[str, Any] = {"splits": [a, b]}
-    looked, bad = [], []
-    leaked: list[Shared] = []
-    if column is not None and _both_have(mine, other, column):
-        leaked.append(mine.shared(other, column))
-        facts |= {"rows": mine.rows(), "shared_ids": leaked[-1].rows}
-        looked.append("ids")
-        bad += _in_both(leaked[-1].rows, a, b, "id")
-    folded = False
-    if features and _both_have(mine, other, *features):
-        exactly, nearly = mine.shared(other, *features), mine.shared(other, *features, nearly=True)
-        leaked += [exactly, nearly]
-        facts |= {"rows": mine.rows(), "same_content": exactly.rows, "nearly_same": max(0, nearly.rows - exactly.rows)}
-        looked.append("contents")
-        coincide = bool(exactly.rows) and q.signed(q.plan.leakage.coincide)
-        folded = bool(facts["nearly_same"]) or coincide
-        if coincide:
-            facts["distinct_contents"] = mine.distinct(*features)
-        else:
-            bad += _in_both(exactly.rows, a, b, "content")
+    leaked, facts, shared = _leaks(q, mine, other)
+    facts["splits"] = [a, b]
+    bad = [f"{counted(n, 'row')} of {a} {'is' if n == 1 else 'are'} in {b} by {by}" for by, n in shared.items()]
     alike = near(q, mine, other) if not bad else {}
     facts |= {"near": alike} if alike else {}
-    if not looked and not alike:
-        return "no-evidence", "neither ids nor features are declared, so nothing can be compared", facts
-    left = without(q, a, mine, leaked) if a in q.of_role("test") else {}
+    left = without(q, a, mine, list(leaked.values())) if a in q.of_role("test") else {}
     facts |= {"without": left} if left else {}
-    if bad:
-        return "fail", "; ".join(bad) + told_without(left), facts
-    if words := _nearly(alike, facts if folded else {}):
-        return "suspect", f"of {a} nearly the same as rows of {b}: {', '.join(words)}{told_without(left)}", facts
-    looked += [f"near {kind}" for kind in alike]
-    only = "" if len(looked) > 1 else f" (only {looked[0]} were compared)"
-    return "pass", f"no row of {a} is in {b} by {' or '.join(looked)}{only}", facts
+    words = _nearly(alike, facts)
+    looked = [f"{by}s" for by in leaked if by != "near"] + [f"near {kind}" for kind in alike]
+    only = f" (only {looked[0]} were compared)" if len(looked) == 1 else ""
+    nearly_same = f"of {a} nearly the same as rows of {b}: {', '.join(words)}"
+    return settle(
+        (not looked, "no-evidence", "neither ids nor features are declared, so nothing can be compared"),
+        (bad, "fail", "; ".join(bad) + told_without(left)),
+        (words, "suspect", nearly_same + told_without(left)),
+        (True, "pass", f"no row of {a} is in {b} by {' or '.join(looked)}{only}"),
+        facts=facts,
+    )
+
+
+def _leaks(q: Inquiry, mine: SplitRows, other: SplitRows) -> tuple[dict[str, Shared], dict[str, Any], dict[str, int]]:
+    """What two splits share by id and by content, facts about it, and the rows that nothing excuses."""
+    column, features = q.plan.columns.id, q.plan.columns.features or []
+    facts: dict[str, Any] = {}
+    leaked: dict[str, Shared] = {}
+    if column is not None and mine.has(column) and other.has(column):
+        leaked["id"] = mine.shared(other, column)
+        facts |= {"rows": mine.rows(), "shared_ids": leaked["id"].rows}
+    if features and mine.has(*features) and other.has(*features):
+        leaked |= {"content": mine.shared(other, *features), "near": mine.shared(other, *features, nearly=True)}
+        exactly, nearly = leaked["content"].rows, max(0, leaked["near"].rows - leaked["content"].rows)
+        facts |= {"rows": mine.rows(), "same_content": exactly, "nearly_same": nearly}
+        if exactly and q.signed(q.plan.leakage.coincide):
+            facts["distinct_contents"] = mine.distinct(*features)
+    excused = ("near", "content") if "distinct_contents" in facts else ("near",)
+    return leaked, facts, {by: one.rows for by, one in leaked.items() if one.rows and by not in excused}
 
 
 def _nearly(alike: Mapping[str, Mapping[str, Any]], facts: Mapping[str, Any]) -> list[str]:
     """How many rows nearly equal one of the other split, by content and by kind of content."""
-    words = [f"{counted(n, 'row')} {how}" for name, how in LIKE.items() if (n := facts.get(name))]
+    folded = facts if "distinct_contents" in facts or facts.get("nearly_same") else {}
+    words = [f"{counted(n, 'row')} {how}" for name, how in LIKE.items() if (n := folded.get(name))]
     return words + [f"{counted(one['rows'], 'row')} by their {kind}" for kind, one in alike.items() if one["rows"]]
 
 
-def _in_both(n: int, a: str, b: str, by: str) -> list[str]:
-    return [f"{counted(n, 'row')} of {a} {_are(n)} in {b} by {by}"] if n else []
-
-
-def _are(n: int) -> str:
-    return "is" if n == 1 else "are"
-
-
-@control(
-    "CHK-GROUP",
-    clause="5.3.7",
-    passes_when="no subject is in both; without a subject column, somebody states that subjects are distinct",
-    lacks="subjects with several samples",
-)
+@control("CHK-GROUP")
 def groups(q: Inquiry) -> Outcome:
     """Looks for subjects that have samples in training and in test."""
-    column = q.plan.columns.subject
+    column, stated = q.plan.columns.subject, q.signed(q.plan.leakage.distinct_subjects)
     train, test = q.of_role("train"), q.of_role("test")
     if column is None:
-        stated = q.signed(q.plan.leakage.distinct_subjects)
-        said = (
-            "stated: no two samples share a subject" if stated else "no subject column is declared, and nothing stated"
+        return settle(
+            (stated, "declared", "stated: no two samples share a subject"),
+            (True, "no-evidence", "no subject column is declared, and nothing stated"),
         )
-        return Outcome("declared" if stated else "no-evidence", said)
     if not train or not test or not all(one.has(column) for one in (*train.values(), *test.values())):
         return no_evidence("training or test data with the subject column are not there")
     rows = subjects = 0
@@ -133,53 +114,40 @@ def groups(q: Inquiry) -> Outcome:
         subjects += sum(one.distinct for one in overlaps)
         left |= {f"{model} on {name}": one for model, one in without(q, name, mine, overlaps).items()}
     facts = {"shared_subjects": subjects, "affected_rows": rows} | ({"without": left} if left else {})
-    message = (
-        f"{counted(subjects, 'subject')} with {counted(rows, 'test row')} {_are(subjects)} in training too"
-        if subjects
-        else "no subject of the test data is in the training data"
+    tail = told_without(left) + ("; the plan states the contrary" if stated else "")
+    are = f"{'is' if subjects == 1 else 'are'} in training too{tail}"
+    return settle(
+        (subjects, "fail", f"{counted(subjects, 'subject')} with {counted(rows, 'test row')} {are}"),
+        (True, "pass", "no subject of the test data is in the training data"),
+        facts=facts,
+        inputs=q.digests(*train, *test),
     )
-    inputs = q.digests(*train, *test)
-    contradicted = subjects and q.signed(q.plan.leakage.distinct_subjects)
-    tail = "; the plan states the contrary" if contradicted else ""
-    verdict: Verdict = "fail" if subjects else "pass"
-    return Outcome(verdict, message + told_without(left) + tail, facts=facts, inputs=inputs)
 
 
-@control(
-    "CHK-TIME",
-    clause="5.2",
-    passes_when="the last training sample is earlier than the first test sample",
-    lacks="a time of the samples",
-)
+@control("CHK-TIME")
 def times(q: Inquiry) -> Outcome:
     """Looks for training samples that are later than test samples."""
     column = q.plan.columns.time
     train, test = q.of_role("train"), q.of_role("test")
-    ordered = "out-of-time" in (q.plan.purpose.aims or ())
     if column is None or not train or not test:
         return no_evidence("no time column is declared, or training or test data are not there")
-    every = (*train.values(), *test.values())
-    if not all(one.has(column) for one in every):
+    if not all(one.has(column) for one in (*train.values(), *test.values())):
         return no_evidence("a split has no time column")
     spans = {name: one.span(column) for name, one in {**train, **test}.items()}
-    if None in spans.values():
-        unread = [name for name, span in spans.items() if span is None]
+    if unread := [name for name, span in spans.items() if span is None]:
         return no_evidence(f"not every value is a time in {listed(unread)}")
     last = max(span[1] for name, span in spans.items() if span and name in train)
     first = min(span[0] for name, span in spans.items() if span and name in test)
-    facts = {"last_training": last, "first_test": first}
-    inputs = q.digests(*train, *test)
-    if last < first:
-        return Outcome("pass", f"training ends {last}, test begins {first}", facts=facts, inputs=inputs)
-    said = f"training goes on to {last}, test begins {first}"
-    return Outcome("fail" if ordered else "suspect", said, facts=facts, inputs=inputs)
+    late: Verdict = "fail" if "out-of-time" in (q.plan.purpose.aims or ()) else "suspect"
+    return settle(
+        (last < first, "pass", f"training ends {last}, test begins {first}"),
+        (True, late, f"training goes on to {last}, test begins {first}"),
+        facts={"last_training": last, "first_test": first},
+        inputs=q.digests(*train, *test),
+    )
 
 
-@control(
-    "CHK-TESTSET-SAME",
-    clause="5.3.5",
-    passes_when="id, true label and weight of every test row are the same for all models",
-)
+@control("CHK-TESTSET-SAME")
 def same_test_set(q: Inquiry) -> Outcome:
     """Looks for models that met different test data."""
     if len(q.predictions) < 2:  # noqa: PLR2004
@@ -253,27 +221,20 @@ def _reach(mine: SplitRows, other: SplitRows, features: list[str], tolerance: fl
 def without(q: Inquiry, split: str, rows: SplitRows, shared: Sequence[Shared]) -> dict[str, Any]:
     """By model: the measures of the plan on all rows and on those that no other data set has, or why there are none."""
     affected = [one for one in shared if one.rows]
-    if not affected:
-        return {}
-    comparisons: dict[str, Any] = {}
-    for (model, own), assessment in q.assessments.items():
-        if own == split:
-            comparisons[model] = _model(q, model, rows, affected, assessment)
-    return comparisons
+    models = {model: own for (model, where), own in q.assessments.items() if where == split and affected}
+    return {model: _model(q, model, rows, affected, own) for model, own in models.items()}
 
 
-def told_without(found: Mapping[str, Any]) -> str:
+def told_without(models: Mapping[str, Any]) -> str:
     """The measure that leads, of every model, with all rows and without; nothing where there is no value."""
-    told = list(_told(found))
-    return f"; without them {', '.join(told)}" if told else ""
-
-
-def _told(found: Mapping[str, Any]) -> Iterator[str]:
-    for model, comparison in found.items():
+    words = []
+    for model, comparison in models.items():
         if isinstance(comparison, Mapping) and comparison["measures"]:
             name, pair = next(iter(comparison["measures"].items()))
-            values = [figure(value) if value is not None else "undefined" for value in (pair["all"], pair["without"])]
-            yield f"{name} of {model} is {values[1]} ({counted(comparison['rows'], 'row')}), not {values[0]}"
+            values = {key: figure(value) if value is not None else "undefined" for key, value in pair.items()}
+            rows = counted(comparison["rows"], "row")
+            words.append(f"{name} of {model} is {values['without']} ({rows}), not {values['all']}")
+    return f"; without them {', '.join(words)}" if words else ""
 
 
 def _model(
@@ -283,9 +244,8 @@ def _model(
     truth, predicted = plan.columns.truth, plan.models[model].predicted
     if plan.columns.weight is not None:
         return "rows are weighted, and leaked ones are left out only where they count as one each"
-    if truth is None or predicted is None or plan.models[model].predictions is not None:
-        return "its labels do not stand beside the truth, so rows cannot be left out"
-    cells = rows.table(truth, predicted, without=affected) if rows.has(truth, predicted) else None
+    beside = plan.models[model].predictions is None and None not in (truth, predicted) and rows.has(truth, predicted)
+    cells = rows.table(str(truth), str(predicted), without=affected) if beside else None
     if cells is None:
         return "its labels do not stand beside the truth, so rows cannot be left out"
     known = {str(label): label for label in assessment.labels}
@@ -294,23 +254,12 @@ def _model(
         if None not in cell and all(str(one) in known for one in cell):
             pair = known[str(cell[0])], known[str(cell[1])]
             counts[pair] = counts.get(pair, 0) + n
-    left = sum(counts.values())
-    if not left:
+    if not counts:
         return "no row is left"
-    again = counted_again(assessment, Confusion.from_cells(counts, labels=assessment.labels))
+    tally = Confusion.from_cells(counts, labels=assessment.labels)
+    again = View(Classified(confusion=tally, positive=assessment.positive), assessment.settings)
     names = [one.title for one in chosen(plan.metrics.measures) or () if not one.from_scores]
     lead = plan.metrics.primary or (names[0] if names else "accuracy")
     names = list(dict.fromkeys([*([] if parse(lead).from_scores else [parse(lead).title]), *names]))
     values = {name: {"all": assessment[name].value, "without": again[name].value} for name in names}
-    return {"rows": left, "measures": values}
-
-
-def counted_again(model: Assessment, tally: Confusion) -> Assessment:
-    """An assessment as it would be of other cells."""
-    return type(model)(
-        model.contract,
-        Classified(confusion=tally, positive=model.positive),
-        model.settings,
-        census=Census(read=tally.rows, scored=tally.rows),
-        found_in={"python": ""},
-    )
+    return {"rows": tally.rows, "measures": values}
