@@ -19,7 +19,7 @@ from assay.core.labels import Label
 from assay.core.text import counted
 from assay.core.traits import EXTENSION, Source
 from assay.core.values import Undefined
-from assay.inference.declare import Significance, significance, tabled
+from assay.inference.declare import Significance, declare_test, significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, no_number
 from assay.inference.intervals.proportion import normal_quantile
@@ -88,7 +88,7 @@ def _declared(
     common = {"family": "permutation", "effect": "the measure of A minus the measure of B",
               "source": (RESAMPLED, EXTENSION), "spec": "T-36"}  # fmt: skip
     function = partial(_tested, by=by or by_draws, what=what)
-    return tabled(function, name, takes, parameters or OF_A_MEASURE, **{**common, **facts})
+    return declare_test(function, name, (takes,), parameters or OF_A_MEASURE, **{**common, **facts})
 
 
 @significance(
