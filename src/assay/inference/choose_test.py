@@ -40,7 +40,6 @@ class Choice:
     why: str
     refused: tuple[Refusal, ...]
     label: str = ""
-    warns: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
@@ -52,7 +51,7 @@ class Choice:
             "why": self.why,
             "refused": [one.to_json() for one in self.refused],
             "label": self.label or None,
-            "warns": list(self.warns),
+            "warns": [],
         }
 
 
@@ -71,7 +70,6 @@ def choose(kind: Kind, models: int, question: Question, facts: Facts) -> Choice:
         after=None if row.after is None else find_test(row.after),
         why=way.says.format(facts=facts, models=models),
         refused=_refused(row, kind, way.test),
-        warns=tuple(text.format(facts=facts) for when, text in row.warns if when.holds(facts)),
     )
 
 
@@ -120,7 +118,6 @@ def insist(
         why=f"asked for; the table gives {plain.test.name if plain.test else 'no test'}: {plain.why}",
         refused=plain.refused,
         label=label,
-        warns=plain.warns,
     )
 
 

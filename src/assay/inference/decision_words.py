@@ -120,7 +120,6 @@ class Row:
     beside: tuple[str, ...] = ()
     after: str | None = None
     refuses: Mapping[str, tuple[str, bool]] = field(default_factory=dict)
-    warns: tuple[tuple[Condition, str], ...] = ()
 
 
 ALWAYS: Final = Condition("always", lambda _: True)

@@ -56,6 +56,8 @@ class Significance:
     """All kinds of tallies it takes, `takes` being the first."""
     pairwise: bool
     function: Procedure
+    parameters: Mapping[str, object]
+    """Parameter names with their defaults; `inspect.Parameter.empty` where one must be given."""
     family: str
     also: tuple[str, ...] = ()
     assumes: tuple[str, ...] = ()
@@ -94,17 +96,9 @@ class Significance:
         return tuple(self._named(one, tally, given) for one in (found if isinstance(found, tuple) else (found,)))
 
     @property
-    def parameters(self) -> dict[str, object]:
-        """Parameter names with their defaults."""
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        found = inspect.signature(self.function).parameters.values()
-        return {p.name: p.default for p in found if p.kind is keyword}
-
-    @property
     def where(self) -> tuple[str, int]:
         """File and line of the procedure."""
-        function: Any = inspect.unwrap(self.function)
-        code = getattr(function, "func", function).__code__
+        code = getattr(self.function, "func", self.function).__code__
         return code.co_filename, code.co_firstlineno
 
     def _run(self, tally: object, given: dict[str, object]) -> Finding | tuple[Finding, ...]:
@@ -139,7 +133,8 @@ class Significance:
                 known=", ".join(ALTERNATIVES),
                 fix="choose one of them; greater means that the first model is ahead",
             )
-        return self.function(tally, **given)
+        defaults = {name: default for name, default in known.items() if default is not inspect.Parameter.empty}
+        return self.function(tally, **{**defaults, **given})
 
     def _named(self, finding: Finding, tally: object, given: dict[str, object]) -> Finding:
         """The finding with what the call and the tally say of it: names, models and level."""
@@ -154,49 +149,38 @@ def _taken(kind: type) -> str:
     return f"{kind.__name__}({', '.join(parameters)})"
 
 
-def significance(
-    *,
-    source: Source | tuple[Source, ...],
-    family: str = "",
-    accepts: tuple[type, ...] = (),
-    **facts: Any,  # noqa: ANN401  what is true of the test
-) -> Callable[[Procedure], Significance]:
+def significance(**facts: Any) -> Callable[[Procedure], Significance]:  # noqa: ANN401  what is true of the test
     """Declare the test whose procedure the decorated function is; `facts` are further fields of `Significance`.
 
-    The annotation of the function's first parameter says what tallies it takes, unless `accepts` does.
+    The annotation of the function's first parameter says what tallies it takes.
     """
 
     def declare(function: Procedure) -> Significance:
-        kinds = accepts or [function.__globals__[kind] for kind in function.__annotations__["t"].split(" | ")]
-        return TESTS.add(
-            Significance(
-                name=function.__name__,
-                family=family or function.__name__,
-                source=source if isinstance(source, tuple) else (source,),
-                accepts=tuple(kinds),
-                pairwise=function.__annotations__["return"] == PAIRWISE,
-                function=function,
-                **facts,
-            )
-        )
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        signature = inspect.signature(function).parameters.values()
+        known = {parameter.name: parameter.default for parameter in signature if parameter.kind is keyword}
+        kinds = tuple(function.__globals__[kind] for kind in function.__annotations__["t"].split(" | "))
+        pairwise = function.__annotations__["return"] == PAIRWISE
+        return declare_test(function, function.__name__, kinds, known, pairwise=pairwise, **facts)
 
     return declare
 
 
-def tabled(function: Procedure, name: str, takes: type, parameters: Mapping[str, object], **facts: Any) -> Significance:  # noqa: ANN401
-    """Declare one of several tests that share a function; `parameters` are those of the test with their defaults."""
-    known = {key: default for key, default in parameters.items() if default is not inspect.Parameter.empty}
-
-    def procedure(t: object, **given: object) -> Finding | tuple[Finding, ...]:
-        return function(t, **{**known, **given})
-
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    keyword_parameters = [inspect.Parameter(key, keyword, default=default) for key, default in parameters.items()]
-    for attribute, value in {
-        "__name__": name,
-        "__signature__": inspect.Signature(keyword_parameters),
-        "__annotations__": {"return": "Finding"},
-        "__wrapped__": function,
-    }.items():
-        setattr(procedure, attribute, value)
-    return significance(accepts=(takes,), **facts)(procedure)
+def declare_test(
+    function: Procedure,
+    name: str,
+    accepts: tuple[type, ...],
+    parameters: Mapping[str, object],
+    *,
+    source: Source | tuple[Source, ...],
+    family: str = "",
+    pairwise: bool = False,
+    **facts: Any,  # noqa: ANN401
+) -> Significance:
+    """Declare a test that may share its function with others."""
+    return TESTS.add(
+        Significance(
+            name=name, family=family or name, source=source if isinstance(source, tuple) else (source,),
+            accepts=accepts, pairwise=pairwise, function=function, parameters=parameters, **facts,
+        )
+    )  # fmt: skip

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal, TypeAlias
@@ -183,10 +184,15 @@ def _beta_fraction(x: float, a: float, b: float) -> float:
             return half * (b - half) * x / ((a + m - 1) * (a + m))
         return -(a + half) * (a + b + half) * x / ((a + m - 1) * (a + m))
 
-    c, d, fraction = 1.0, 1.0 / (1.0 + term(1)), 1.0 / (1.0 + term(1))
-    for m in range(2, STEPS):
-        d = 1.0 / (1.0 + term(m) * d)
-        c = 1.0 + term(m) / c
+    return _continued(1.0 / (1.0 + term(1)), 1.0, ((term(m), 1.0) for m in range(2, STEPS)))
+
+
+def _continued(first: float, c: float, terms: Iterable[tuple[float, float]]) -> float:
+    """A continued fraction by Lentz's method, from its first value and the terms after that."""
+    d = fraction = first
+    for above, below in terms:
+        d = 1.0 / (above * d + below)
+        c = below + above / c
         fraction *= c * d
         if abs(c * d - 1) < SETTLED:
             break
@@ -196,14 +202,5 @@ def _beta_fraction(x: float, a: float, b: float) -> float:
 def _log_gamma_tail(a: float, x: float) -> float:
     """The logarithm of the upper regularised incomplete gamma function for x far above a, by its continued fraction."""
     b = x + 1 - a
-    c, d = 1e300, 1.0 / b
-    fraction = d
-    for i in range(1, STEPS):
-        step = -i * (i - a)
-        b += 2
-        d = 1.0 / (step * d + b)
-        c = b + step / c
-        fraction *= c * d
-        if abs(c * d - 1) < SETTLED:
-            break
+    fraction = _continued(1.0 / b, 1e300, ((-i * (i - a), b + 2 * i) for i in range(1, STEPS)))
     return a * math.log(x) - x - math.lgamma(a) + math.log(fraction)

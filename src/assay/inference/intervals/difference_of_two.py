@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from assay.core.errors import PlanError
 from assay.core.values import Undefined
@@ -64,19 +64,10 @@ def mover(new: Estimate, reference: Estimate, names: tuple[str, str] = ("this mo
     return Gap(value=x - y, interval=Interval(low=low, high=high, level=a.level, method=METHOD))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
-    """What an interval says: the distance in standard errors, its chance, and what could have been detected."""
+def apart_from_zero(gap: float, ends: Bounds, level: float) -> dict[str, Any]:
+    """What a finding says of a difference against none: the standard error is that of the interval on the side of zero.
 
-    statistic: Real
-    chance: Tail | Undefined
-    least: Real
-
-
-def apart_from_zero(gap: float, ends: Bounds, level: float) -> Decided:
-    """Whether a difference is none: the standard error is that of the interval on the side of zero.
-
-    >>> round(apart_from_zero(0.2, (0.0, 0.3), 0.95).chance.p, 6)
+    >>> round(apart_from_zero(0.2, (0.0, 0.3), 0.95)["chance"].p, 6)
     0.05
     """
     below, above = gap - ends[0], ends[1] - gap
@@ -84,11 +75,8 @@ def apart_from_zero(gap: float, ends: Bounds, level: float) -> Decided:
     error = (below if gap > 0 else above) / z
     statistic: Real = gap / error if error > 0 else NO_WIDTH
     chance: Tail | Undefined = statistic if isinstance(statistic, Undefined) else normal(statistic)
-    return Decided(
-        statistic=statistic,
-        chance=chance if gap else CERTAIN,
-        least=least_normal((below + above) / 2 / z, level),
-    )
+    least = least_normal((below + above) / 2 / z, level)
+    return {"statistic": statistic, "chance": chance if gap else CERTAIN, "least": least}
 
 
 def one_sided(level: float) -> float:

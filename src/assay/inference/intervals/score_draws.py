@@ -121,7 +121,6 @@ class Band:
     Places of a ROC curve are false positive rates, those of a precision-recall curve are recalls.
     """
 
-    curve: Curve
     place: Floats
     value: Floats
     low: Floats
@@ -134,17 +133,8 @@ class Band:
     seed: int
 
 
-def roc_band(t: Ranked, wanted: Wanted, places: ArrayLike | None = None) -> Band:
-    """True positive rates at false positive rates."""
-    return _band("roc", t, wanted, places)
-
-
-def pr_band(t: Ranked, wanted: Wanted, places: ArrayLike | None = None) -> Band:
-    """Precision at recalls; between two points of the curve false positives grow evenly."""
-    return _band("pr", t, wanted, places)
-
-
-def _band(curve: Curve, t: Ranked, wanted: Wanted, places: ArrayLike | None) -> Band:
+def band(curve: Curve, t: Ranked, wanted: Wanted, places: ArrayLike | None = None) -> Band:
+    """True positive rates at false positive rates; or precision at recalls, false positives growing evenly between."""
     if not t.positives or not t.negatives:
         msg = "a curve needs rows of both classes"
         raise ValueError(msg)
@@ -152,7 +142,7 @@ def _band(curve: Curve, t: Ranked, wanted: Wanted, places: ArrayLike | None) -> 
     at = default if places is None else np.asarray(places, dtype=np.float64)
     value, rows = _heights(curve, t, at)
     blocks = draws_of(t, wanted.seed).blocks(DRAWS)
-    drawn = np.concatenate([_heights(curve, _with_both(block), at)[0] for block in blocks])
+    drawn = np.concatenate([_heights(curve, block, at)[0] for block in blocks])
     middle, on = _logit(value, rows), _logit(drawn, rows)
     spread = np.sqrt(((on - on.mean(axis=0)) ** 2).mean(axis=0))
     # Where no draw varies, a share of so many rows still would.
@@ -167,7 +157,6 @@ def _band(curve: Curve, t: Ranked, wanted: Wanted, places: ArrayLike | None) -> 
         all_low, all_high = np.maximum.accumulate(all_low), np.minimum.accumulate(all_high[::-1])[::-1]
         low, high = np.maximum(low, all_low), np.minimum(high, all_high)
     return Band(
-        curve=curve,
         place=at,
         value=value,
         low=np.minimum(low, value),
@@ -179,12 +168,6 @@ def _band(curve: Curve, t: Ranked, wanted: Wanted, places: ArrayLike | None) -> 
         draws=len(drawn),
         seed=wanted.seed,
     )
-
-
-def _with_both(block: Ranked) -> Ranked:
-    """The draws that have rows of both classes."""
-    kept = (block.pos.sum(axis=-1) > 0) & (block.neg.sum(axis=-1) > 0)
-    return block.drawn(block.pos[kept], block.neg[kept])
 
 
 def _heights(curve: Curve, t: Ranked, at: Floats) -> tuple[Floats, Floats]:

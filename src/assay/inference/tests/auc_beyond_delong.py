@@ -161,17 +161,11 @@ def _pair(roc_areas: Areas, a: int, b: int, level: float, *, same: bool) -> Find
         parts = {"effect": Effect(name=name, value=0.0, no_interval=SAME), "statistic": IDENTICAL, "least": IDENTICAL}
         return area_finding(roc_areas, (a, b), level, chance=CERTAIN, notes=(SAME_RANKING,), **parts)
     ends = added_ends(roc_areas, a, b, level)
-    decided = apart_from_zero(gap, ends, level)
-    return area_finding(
-        roc_areas,
-        (a, b),
-        level,
-        chance=decided.chance,
-        effect=Effect.between(name, gap, ends, level, METHOD),
-        statistic=0.0 if not gap and isinstance(decided.statistic, Undefined) else decided.statistic,
-        least=decided.least,
-        notes=(_told(roc_areas, a, b),),
-    )
+    parts = apart_from_zero(gap, ends, level)
+    if not gap and isinstance(parts["statistic"], Undefined):
+        parts["statistic"] = 0.0
+    effect = Effect.between(name, gap, ends, level, METHOD)
+    return area_finding(roc_areas, (a, b), level, effect=effect, notes=(_told(roc_areas, a, b),), **parts)
 
 
 def _told(found: Areas, a: int, b: int) -> str:

@@ -125,17 +125,9 @@ def apart_difference(
         effect = Effect(name=name, value=value, no_interval=None if gap.value is None else gap.reason, share=share)
         parts = {"statistic": lost, "least": lost, "more": more, "about": wanted.title}
         return _finding(t, chance=lost, effect=effect, statistic_name="z", **parts)
-    decided = apart_from_zero(gap.value, (gap.interval.low, gap.interval.high), level)
-    return _finding(
-        t,
-        chance=decided.chance,
-        effect=Effect(name=name, value=gap.value, interval=gap.interval, share=share),
-        statistic=decided.statistic,
-        statistic_name="z",
-        about=wanted.title,
-        more=more,
-        least=decided.least,
-    )
+    parts = apart_from_zero(gap.value, (gap.interval.low, gap.interval.high), level)
+    effect = Effect(name=name, value=gap.value, interval=gap.interval, share=share)
+    return _finding(t, effect=effect, statistic_name="z", about=wanted.title, more=more, **parts)
 
 
 def near_perfect_apart(t: Apart) -> bool:

@@ -19,7 +19,7 @@ from assay.core.labels import Label
 from assay.core.text import figure
 from assay.core.traits import EXTENSION, LOWER, Source
 from assay.core.values import Share, Undefined
-from assay.inference.declare import Significance, tabled
+from assay.inference.declare import Significance, declare_test
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, Real
 from assay.inference.intervals.difference_of_two import mover, one_sided, rooms
@@ -328,10 +328,10 @@ def _held_to(of: Difference, t: Any, *, margin: float, both: bool, **how: Any) -
 def _declared(of: Difference, *, both: bool) -> Significance:
     known = {name: default for name, default in of.test.parameters.items() if name not in ("alternative", "costs")}
     known |= {"measure": "accuracy"} if "measure" in known else {}
-    return tabled(
+    return declare_test(
         partial(_held_to, of, both=both),
         f"{of.name}_{'equivalence' if both else 'non_inferiority'}",
-        of.test.takes,
+        of.test.accepts[:1],
         {"margin": inspect.Parameter.empty, **known},
         title=of.titles[both],
         family="equivalence" if both else "non-inferiority",

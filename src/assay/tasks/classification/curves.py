@@ -15,7 +15,7 @@ from assay.core.labels import Label
 from assay.core.values import WORST
 from assay.inference.estimates import real_to_json
 from assay.inference.intervals.proportion import of_share
-from assay.inference.intervals.score_draws import Band, pr_band, roc_band
+from assay.inference.intervals.score_draws import Band, Curve, band
 from assay.tally.base import count_to_json
 from assay.tally.calibration_bins import BINS, CalibrationBins
 from assay.tally.scores.ranked_table import Linked, Ranked
@@ -26,6 +26,8 @@ from assay.tasks.classification.operating_points import cells_to_json, operating
 from assay.tasks.classification.score_part import ScorePart, Threshold
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from assay.inference.intervals.interval_choice import Wanted
@@ -33,9 +35,6 @@ if TYPE_CHECKING:
     from assay.tally.paired.joint_scores import PairedScores
 
     Floats: TypeAlias = NDArray[np.float64]
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
 
 POINTS: Final = 120
 """Points of a curve of two classes; with bands, a page of 1,000 rows stays below 150 KB."""
@@ -190,19 +189,13 @@ def _threshold(score: float) -> float | str:
 
 def _bands(table: Ranked, fpr: Floats, tpr: Floats, wanted: Wanted, most: int) -> dict[str, Any]:
     """At some places of each curve: the ends of the band that holds there, and of the one that holds everywhere."""
-    over_fpr = _bent(roc_band(table, wanted, _fine(fpr, most)), most)
-    over_recall = _bent(pr_band(table, wanted, _fine(tpr, most)[1:]), most)
-    roc, pr = roc_band(table, wanted, over_fpr), pr_band(table, wanted, over_recall)
-    return {
-        "method": roc.method,
-        "level": roc.level,
-        "draws": roc.draws,
-        "seed": roc.seed,
-        **{
-            name: np.column_stack([one.place, one.low, one.high, one.all_low, one.all_high]).round(6).tolist()
-            for name, one in (("roc", roc), ("pr", pr))
-        },
-    }
+    fine: dict[Curve, Floats] = {"roc": _fine(fpr, most), "pr": _fine(tpr, most)[1:]}
+    bands = {name: band(name, table, wanted, _bent(band(name, table, wanted, at), most)) for name, at in fine.items()}
+    drawn = {name: getattr(bands["roc"], name) for name in ("method", "level", "draws", "seed")}
+    for name, one in bands.items():
+        ends = np.column_stack([one.place, one.low, one.high, one.all_low, one.all_high])
+        drawn[name] = ends.round(6).tolist()
+    return drawn
 
 
 def _fine(places: Floats, most: int) -> Floats:
@@ -210,10 +203,12 @@ def _fine(places: Floats, most: int) -> Floats:
     return np.unique(np.concatenate([np.linspace(0, 1, most // 2), places]))
 
 
-def _bent(band: Band, most: int) -> Floats:
+def _bent(fine_band: Band, most: int) -> Floats:
     """Evenly spread places of a band, and as many where it bends most, so that it can be drawn straight in between."""
-    even = np.flatnonzero(np.isin(band.place, np.linspace(0, 1, most // 2)))
-    return band.place[thinned(np.column_stack([band.place, band.low, band.high]), most - most // 2, even)]
+    even = np.flatnonzero(np.isin(fine_band.place, np.linspace(0, 1, most // 2)))
+    return fine_band.place[
+        thinned(np.column_stack([fine_band.place, fine_band.low, fine_band.high]), most - most // 2, even)
+    ]
 
 
 def _histogram(table: Ranked, *, probability: bool) -> dict[str, Any] | None:

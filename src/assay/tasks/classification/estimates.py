@@ -239,8 +239,8 @@ class View(Estimates):
             return self._from_costs(measure)
         result = self._named(self._value(measure), self.positive)
         if self.settings.by_unit and not isinstance(result, Undefined):
-            units = self._units
-            return self._made(measure, result, IN_GROUPS if units is None else units.overall(measure, result), None)
+            interval = IN_GROUPS if self._units is None else self._units.overall(measure, result)
+            return self._made(measure, result, interval, None)
         return self._made(measure, result, self._uncertainty.overall(measure, result), None)
 
     @cached_property
@@ -270,13 +270,11 @@ class View(Estimates):
     def _from_scores(self, measure: Measure, positive: Label | None, label: Label | None) -> Estimate:
         """An estimate from scores; `label` names the class where it is one of many."""
         scores = self._demand_fit(measure)
-        scored = scores.estimate(measure, positive, None if self.settings.by_unit else self.settings.wanted)
-        interval = scored.interval
-        if self.settings.by_unit and not isinstance(scored.value, Undefined):
-            units = self._units
-            interval = IN_GROUPS if units is None else units.of_scores(measure, scored.value.value, positive)
-        made = self._made(measure, self._named(scored.value, positive), interval, label)
-        return replace(made, stored_value=scored.stored_value)
+        wanted = None if self.settings.by_unit else self.settings.wanted
+        value, interval, stored = scores.estimate(measure, positive, wanted)
+        if self.settings.by_unit and not isinstance(value, Undefined):
+            interval = IN_GROUPS if self._units is None else self._units.of_scores(measure, value.value, positive)
+        return replace(self._made(measure, self._named(value, positive), interval, label), stored_value=stored)
 
     def _demand_fit(self, measure: Measure) -> ScoreEstimates:
         """The scores, if a measure can be had from them."""
@@ -336,14 +334,12 @@ class View(Estimates):
         other = quoted(others[0]) if len(others) == 1 else f"anything but {quoted(positive)}"
         return result.named(positive=quoted(positive), negative=other)
 
-    def _made(
-        self, measure: Measure, result: Value, outcome: Found, label: Label | None, more: tuple[str, ...] = ()
-    ) -> Estimate:
+    def _made(self, measure: Measure, result: Value, outcome: Found, label: Label | None) -> Estimate:
         n = cast("Count", result.denominator) if isinstance(result, Share) else self.confusion.total
         notes = [f"only {counted(self.confusion.rows, 'row')}"] if self.slice and self.confusion.rows < SMALL else []
         if measure.average == "micro" and measure.base in ("precision", "recall", "f1", "f_0_5", "f2"):
             notes.append("identical to accuracy for one label a row")
-        notes += [*more, *note_width(measure, outcome if isinstance(outcome, Interval) else None)]
+        notes += [*note_width(measure, outcome if isinstance(outcome, Interval) else None)]
         return build_estimate(measure.title, result, outcome, n, label=label, slice=self.slice, notes=tuple(notes))
 
 

@@ -3,19 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.core.labels import Label
 from assay.core.text import quoted
-from assay.core.values import Share, Undefined, Value
-from assay.inference.estimates import Estimate, Interval
-from assay.inference.intervals.interval_choice import Found, Uncertainty
-from assay.inference.intervals.proportion import fitting, of_share
-from assay.inference.intervals.score_intervals import WEIGHTED
+from assay.core.values import Share, Undefined
+from assay.inference.estimates import build_estimate
+from assay.inference.intervals.interval_choice import Uncertainty
 from assay.measures import parse
 from assay.tally.base import Count, Weight, count_to_json
 from assay.tally.labels.confusion import Confusion
@@ -24,7 +20,6 @@ from assay.tasks.classification.score_part import ScorePart
 
 if TYPE_CHECKING:
     from assay.inference.intervals.interval_choice import Wanted
-    from assay.measures.declare import Measure
 
 CELLS: Final = ("tp", "fp", "fn", "tn")
 RATES: Final = ("recall", "false_positive_rate", "specificity", "precision", "negative_predictive_value")
@@ -93,45 +88,22 @@ def rates(
     """The rates of some cells with their intervals, as in a Record; `squares` are the squared weights in each cell."""
     notes = (FLATTERS,) if optimistic else ()
     exact = Binary(**{name: whole(getattr(cells, name)) for name in CELLS})  # type: ignore[arg-type]
-    sure = None if squares is None else _weighted(exact, squares, wanted)
-    intervals = partial(_interval, wanted=wanted) if sure is None else sure.overall
-    every = [_rate(parse(name), exact, named, intervals) for name in RATES]
-    return [replace(one, label=label, notes=notes).to_json() for one in every]
+    sure, estimates = _uncertainty(exact, squares, wanted), []
+    for measure in map(parse, RATES):
+        value = measure(exact)
+        result = value.named(**named) if isinstance(value, Undefined) else value
+        n = cast("Count", result.denominator if isinstance(result, Share) else exact.n)
+        interval = sure.overall(measure, result)
+        estimates.append(build_estimate(measure.title, result, interval, n, label=label, notes=notes).to_json())
+    return estimates
 
 
-def _weighted(cells: Binary, squares: Mapping[str, Fraction], wanted: Wanted) -> Uncertainty:
-    """Intervals of weighted cells, as measures of labels have them."""
-    places = zip(CELLS, ((1, 1), (0, 1), (1, 0), (0, 0)), strict=True)
-    cell_weights: dict[tuple[Label, Label], Count | Weight] = {
-        place: Weight(total=Fraction(cast("Fraction", getattr(cells, name))), squares=squares[name])
-        for name, place in places
+def _uncertainty(cells: Binary, squares: Mapping[str, Fraction] | None, wanted: Wanted) -> Uncertainty:
+    """Intervals of cells, as measures of labels have them."""
+    counts = {name: cast("Fraction", getattr(cells, name)) for name in CELLS}
+    weighted = squares is not None or not all(isinstance(count, int) for count in counts.values())
+    placed: dict[tuple[Label, Label], Count | Weight] = {
+        place: count if squares is None else Weight(total=Fraction(count), squares=squares[name])
+        for (name, count), place in zip(counts.items(), ((1, 1), (0, 1), (1, 0), (0, 0)), strict=True)
     }
-    return Uncertainty(Confusion.from_cells(cell_weights, labels=(0, 1), weighted=True), wanted, positive=1)
-
-
-def _rate(
-    measure: Measure,
-    exact: Binary,
-    named: dict[str, str],
-    intervals: Callable[[Measure, Value], Found],
-) -> Estimate:
-    found = measure(exact)
-    result = found.named(**named) if isinstance(found, Undefined) else cast("Share", found)
-    n = cast("Count", result.denominator if isinstance(result, Share) else exact.n)
-    drawn = intervals(measure, result) if isinstance(result, Share) else "the value is undefined"
-    return Estimate(
-        measure=measure.title,
-        result=result,
-        interval=drawn if isinstance(drawn, Interval) else None,
-        no_interval=drawn if isinstance(drawn, str) else None,
-        n=n,
-    )
-
-
-def _interval(_: Measure, result: Value, *, wanted: Wanted) -> Found:
-    share = cast("Share", result)
-    top, of = cast("Count", share.numerator), cast("Count", share.denominator)
-    if not isinstance(top, int) or not isinstance(of, int):  # weights without their squares
-        return WEIGHTED
-    low, high = of_share(top, of, wanted.level, wanted.shares)
-    return Interval(low=low, high=high, level=wanted.level, method=fitting(wanted.shares, of))
+    return Uncertainty(Confusion.from_cells(placed, labels=(0, 1), weighted=weighted), wanted, positive=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from assay.core.errors import PlanError
@@ -56,10 +56,6 @@ class Threshold:
         return cls(value=content["value"], chosen=content["from"], optimistic=content["optimistic"])
 
 
-def _restore_part(state: dict[str, Any]) -> ScorePart:
-    return ScorePart(**state)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScorePart:
     """What is known of the scores of some rows: their tallies, and the thresholds."""
@@ -85,11 +81,6 @@ class ScorePart:
     all_digits: dict[tuple[str, Label | None], float] = field(default_factory=dict, repr=False, compare=False)
     """Values from all digits by measure and class, where the tallies are the rounded ones of a Record."""
     _stored: dict[int, tuple[Scores, Scores]] = field(default_factory=dict, repr=False, compare=False)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """As it travels between processes, without what was kept by the identity of objects."""
-        state = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "_stored"}
-        return _restore_part, (state,)
 
     @property
     def probability(self) -> bool:
@@ -118,10 +109,11 @@ class ScorePart:
         """What a Record stores of a tally: the tally itself, or its scores rounded where there are very many."""
         if tally.rounding is not None or tally.distinct <= LISTED:
             return tally
-        if id(tally) not in self._stored:
+        kept_pair = self._stored.get(id(tally))
+        if kept_pair is None or kept_pair[0] is not tally:  # another one may have its number in another process
             kind = self.kind == "probability" if probability is None else probability
-            self._stored[id(tally)] = tally, tally.stored(probability=kind)
-        return self._stored[id(tally)][1]
+            kept_pair = self._stored[id(tally)] = tally, tally.stored(probability=kind)
+        return kept_pair[1]
 
     def stored_rows(self, row_scores: RowScores) -> RowScores:
         """The same of what looks at whole rows."""
@@ -189,15 +181,6 @@ class ScorePart:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sure:
-    """A value with its interval, and the value from the scores that a Record stores where that is another."""
-
-    value: Value
-    interval: Found
-    stored_value: float | None = None
-
-
 class ScoreEstimates:
     """What is estimated from the scores of some rows; draws are kept, because measures share them."""
 
@@ -211,15 +194,17 @@ class ScoreEstimates:
         """What can be made of the scores: probabilities, where they are or are linked to such."""
         return "probability" if self._part.probability else self._part.kind
 
-    def estimate(self, measure: Measure, positive: Label | None, wanted: Wanted | None) -> Sure:
-        """The value of a measure with its interval, or the reasons why one or both are missing.
+    def estimate(
+        self, measure: Measure, positive: Label | None, wanted: Wanted | None
+    ) -> tuple[Value, Found, float | None]:
+        """The value of a measure, its interval, and the value from stored scores where that is another.
 
         The interval rests on the scores that a Record stores, so whoever has the Record gets the same one.
         Without `wanted`, whoever asks makes the interval.
         """
         table = self._table(measure, positive, self._part.whole, self._part.by_row)
         if isinstance(table, Undefined):
-            return Sure(value=table, interval=table.reason)
+            return table, table.reason, None
         value = measure(table)
         stored = self._stored_table(measure, positive, table)
         again = value if stored is table else measure(stored)
@@ -228,13 +213,8 @@ class ScoreEstimates:
             value = Number(cast("Amount", known), note=value.note)
         both = not (isinstance(value, Undefined) or isinstance(again, Undefined))
         differs = both and not math.isclose(cast("Number", again).value, cast("Number", value).value, rel_tol=SAME)
-        return Sure(
-            value=value,
-            interval=UNASKED
-            if wanted is None
-            else self._uncertainty(stored, positive, wanted).interval(measure, value),
-            stored_value=cast("Number", again).value if differs else None,
-        )
+        interval = UNASKED if wanted is None else self._uncertainty(stored, positive, wanted).interval(measure, value)
+        return value, interval, cast("Number", again).value if differs else None
 
     def _uncertainty(self, table: Table, positive: Label | None, wanted: Wanted) -> ScoreUncertainty:
         """What makes intervals for one table; kept, because measures share its draws."""

@@ -15,7 +15,7 @@ from sklearn import metrics as sk
 
 import assay
 from assay.assess.record.record import Record, schema
-from assay.inference.intervals.score_draws import ScoreDraws, roc_band
+from assay.inference.intervals.score_draws import ScoreDraws, band
 from assay.tasks.classification import score_part as scoring
 from tests import flat
 from tests.scorecases import refused
@@ -92,7 +92,7 @@ def test_a_band_does_not_lean_over_a_steep_rise():
 
     def off(one):
         place, low, *_ = np.array(one["band"]["roc"]).T
-        there = roc_band(a.scores.whole.one_vs_rest(one["class"]), a.settings.wanted, at)
+        there = band("roc", a.scores.whole.one_vs_rest(one["class"]), a.settings.wanted, at)
         return np.abs(np.interp(at, place, low) - there.low).max()
 
     assert max(off(one) for one in a.record["curves"] if "band" in one) < 0.1

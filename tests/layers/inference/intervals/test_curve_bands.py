@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from assay.inference.intervals.interval_choice import Wanted
-from assay.inference.intervals.score_draws import pr_band, roc_band
+from assay.inference.intervals.score_draws import band
 from assay.tally.scores.score_tally import Scores
 
 
@@ -15,9 +17,12 @@ def table(n=200, seed=1):
     return Scores.binary(rng.normal(size=n) + 1.5 * truth, truth).one_vs_rest(1)
 
 
-@pytest.mark.parametrize("band", [roc_band, pr_band])
-def test_the_band_of_all_places_holds_the_band_of_each_and_the_curve(band):
-    found = band(table(), Wanted())
+roc_band, pr_band = partial(band, "roc"), partial(band, "pr")
+
+
+@pytest.mark.parametrize("of_curve", [roc_band, pr_band])
+def test_the_band_of_all_places_holds_the_band_of_each_and_the_curve(of_curve):
+    found = of_curve(table(), Wanted())
     for outer, inner, curve in (
         (found.all_low, found.low, found.value),
         (-found.all_high, -found.high, -found.value),
@@ -66,6 +71,6 @@ def test_the_band_of_all_places_holds_the_whole_true_curve_most_of_the_time():
 
 def test_a_curve_goes_straight_to_the_next_corner_and_rises_there():
     scores, truth = [5, 4, 3, 3, 2, 1], [True, False, True, True, False, False]
-    band = roc_band(Scores.binary(scores, truth).one_vs_rest(1), Wanted(), [0, 1 / 6, 1 / 3, 0.5, 1])
+    found = roc_band(Scores.binary(scores, truth).one_vs_rest(1), Wanted(), [0, 1 / 6, 1 / 3, 0.5, 1])
     # One negative, then two positives at once: flat until the false positive rate is a third, up, and flat again.
-    assert band.value == pytest.approx([1 / 3, 1 / 3, 1, 1, 1])
+    assert found.value == pytest.approx([1 / 3, 1 / 3, 1, 1, 1])

@@ -120,7 +120,7 @@ class Asking:
         }
         fitting = {name: value for name, value in given.items() if name in test.parameters and value is not None}
         found = test.pairs(tally, **fitting)
-        notes = [(*one.notes, *choice.warns, *one.note_disagreement()) for one in found]
+        notes = [(*one.notes, *one.note_disagreement()) for one in found]
         own = zip(found, notes, strict=True)
         return tuple(replace(one, chosen=choice.why, label=choice.label, notes=said) for one, said in own)
 

@@ -12,7 +12,7 @@ from assay.core.traits import RAINIO, SCHLOSSER, TS4213
 from assay.core.values import Number, number
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures.counts import NO_ACTUAL
-from assay.tasks.classification.measures.roc import both, corners, curve, share_of, summed, up_to, wins
+from assay.tasks.classification.measures.roc import both, corners, curve, share_of, taken_up_to, wins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,13 +80,8 @@ def auprc_trapezoid(t: Ranked) -> Number:
 def auprc_davis_goadrich(t: Ranked) -> Number:
     x, y = corners(t)
     rise = np.diff(y)
-    if rise.ndim > 1:
-        area = np.where(rise > 0, _between(x[..., :-1], np.diff(x), y[..., :-1], y[..., 1:], rise), 0.0).sum(axis=-1)
-        return number(cast("Amount", area), over=t.positives, empty=NO_ACTUAL)
-    at = np.flatnonzero(rise)  # without a positive there is nothing under the segment
-    every = np.zeros(len(rise))
-    every[at] = _between(x[at], x[at + 1] - x[at], y[at], y[at + 1], rise[at])
-    return number(cast("Amount", every.sum()), over=t.positives, empty=NO_ACTUAL)
+    area = np.where(rise > 0, _between(x[..., :-1], np.diff(x), y[..., :-1], y[..., 1:], rise), 0.0).sum(axis=-1)
+    return number(cast("Amount", area), over=t.positives, empty=NO_ACTUAL)
 
 
 def _between(x: Floats, step: Floats, y: Floats, after: Floats, rise: Floats) -> Floats:
@@ -128,10 +123,5 @@ def lift_at(t: Ranked, *, share: float) -> Number:
     wanted = share_of(share, "lift_at", "share")
     x, y = corners(t)
     called = x + y
-    limit = wanted * called[..., -1:]
-    first = up_to(called, limit)
-    here = called[..., : first + 1]
-    step = np.diff(here)
-    taken = np.clip((limit - here[..., :-1]) / np.where(step > 0, step, 1.0), 0.0, 1.0)
-    found = summed(np.diff(y[..., : first + 1]) * np.where(step > 0, taken, 0.0), called.shape[-1] - 1)
+    found = (np.diff(y) * taken_up_to(called, wanted * called[..., -1:])).sum(axis=-1)
     return number(found, over=wanted * t.positives, empty=NO_ACTUAL)

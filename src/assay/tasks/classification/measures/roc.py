@@ -16,9 +16,11 @@ from assay.tally.fixed_point import exact_dot
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures.counts import NO_ACTUAL, NO_ACTUAL_NEGATIVE
 from assay.tasks.classification.measures.ratios import demand_number
-from assay.tasks.classification.measures.roc_hull import hulls
+from assay.tasks.classification.measures.roc_hull import Hull, hulls
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from assay.core.values import Amount, Empty
@@ -48,18 +50,10 @@ def corners(t: Ranked) -> tuple[Floats, Floats]:
     return t.corners
 
 
-def up_to(x: Floats, limit: Floats) -> int:
-    """How many steps of one curve start before a limit; of a stack all, because each table has an end of its own."""
-    return x.shape[-1] - 1 if x.ndim > 1 else int(np.searchsorted(x[:-1], limit[0]))
-
-
-def summed(parts: Floats, steps: int) -> Floats:
-    """The sum of the first parts of a curve, added in the order that all of them would be, so that it rounds alike."""
-    if parts.ndim > 1 or parts.shape[-1] == steps:
-        return cast("Floats", parts.sum(axis=-1))
-    whole = np.zeros(steps)
-    whole[: len(parts)] = parts
-    return cast("Floats", whole.sum())
+def taken_up_to(x: Floats, limit: Floats) -> Floats:
+    """How much of each step of a curve lies before a limit, from 0 to 1."""
+    step = np.diff(x)
+    return cast("Floats", np.clip((limit - x[..., :-1]) / np.where(step > 0, step, 1.0), 0.0, 1.0))
 
 
 def share_of(x: float, name: str, parameter: str) -> float:
@@ -101,11 +95,8 @@ def _area_up_to(t: Ranked, max_fpr: float) -> Floats:
     """The area under the ROC curve left of a false positive rate, in units of P * N."""
     x, y = corners(t)
     limit = max_fpr * np.asarray(t.negatives, dtype=np.float64)[..., np.newaxis]
-    first = up_to(x, limit)  # what lies beyond counts nothing
-    here, there = x[..., : first + 1], y[..., : first + 1]
-    step, rise = np.diff(here), np.diff(there)
-    taken = np.clip((limit - here[..., :-1]) / np.where(step > 0, step, 1.0), 0.0, 1.0)
-    return summed(step * taken * (there[..., :-1] + rise * taken / 2), x.shape[-1] - 1)
+    step, taken = np.diff(x), taken_up_to(x, limit)
+    return cast("Floats", (step * taken * (y[..., :-1] + np.diff(y) * taken / 2)).sum(axis=-1))
 
 
 @curve(
@@ -147,8 +138,7 @@ def partial_auroc_standardised(t: Ranked, *, max_fpr: float) -> Number:
     spec="M-CUR-12",
 )
 def auroc_convex_hull(t: Ranked) -> Number:
-    areas = [hull.area for hull in hulls(t)]
-    return number(_stacked(t, areas), empty=both(t)) if np.ndim(t.pos) > 1 else _defined(t, areas)
+    return _of_hulls(t, lambda hull: hull.area)
 
 
 @curve(
@@ -168,8 +158,7 @@ def h_measure(t: Ranked, *, alpha: float | None = None, beta: float | None = Non
             demand_number("h_measure", name, value, "a number above 0", lambda x: x > 0)
     if (alpha is None) != (beta is None):
         raise PlanError("measure-needs", "h_measure got one of alpha and beta", fix="give both, or neither")
-    found = [1 - hull.loss(alpha, beta) for hull in hulls(t)]
-    return number(_stacked(t, found), empty=both(t)) if np.ndim(t.pos) > 1 else _defined(t, found)
+    return _of_hulls(t, lambda hull: 1 - hull.loss(alpha, beta))
 
 
 @curve(
@@ -209,11 +198,10 @@ def kolmogorov_smirnov(t: Ranked) -> Number:
     return number(cast("Amount", gaps.max(axis=-1)), over=t.positives * t.negatives, empty=both(t))
 
 
-def _stacked(t: Ranked, found: list[float]) -> Amount:
-    return cast("Amount", np.array(found).reshape(np.shape(t.pos)[:-1]))
-
-
-def _defined(t: Ranked, values: list[float]) -> Number:
-    """One value, undefined without positives or negatives."""
+def _of_hulls(t: Ranked, value: Callable[[Hull], float]) -> Number:
+    """The values of the hulls of a stack, or of one table, undefined without positives or negatives."""
+    values = [value(hull) for hull in hulls(t)]
+    if np.ndim(t.pos) > 1:
+        return number(cast("Amount", np.array(values).reshape(np.shape(t.pos)[:-1])), empty=both(t))
     there = 1 if t.positives and t.negatives else 0
     return number(cast("Amount", values[0] * there), over=cast("Amount", there), empty=both(t))

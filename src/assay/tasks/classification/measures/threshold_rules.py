@@ -6,7 +6,7 @@ Candidates are the distinct scores and, above them all, a threshold that calls n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -49,16 +49,14 @@ def cost_ratio(t: Ranked, *, cost_fp: float, cost_fn: float) -> Chosen:
     _both(t)
     mean = (cost_fp * x + cost_fn * (float(t.positives) - y)) / float(t.n)
     found = _best(t, -mean, f"the cost is lowest at {cost_fp:g} a false positive and {cost_fn:g} a miss")
-    return Chosen(
-        threshold=found.threshold, low=found.low, high=found.high, reached=-found.reached, reason=found.reason
-    )
+    return replace(found, reached=-found.reached)
 
 
 def target_recall(t: Ranked, *, recall: float) -> Chosen:
     """The highest threshold that finds at least a share of the positives."""
     _, y = _rates(t)
     kept = y >= share_of(recall, "the rule", "recall")
-    return _last(t, kept, y, f"the highest threshold with a recall of at least {figure(recall)}")
+    return _at(t, np.flatnonzero(kept)[0], y, f"the highest threshold with a recall of at least {figure(recall)}")
 
 
 def target_specificity(t: Ranked, *, specificity: float) -> Chosen:
@@ -67,7 +65,8 @@ def target_specificity(t: Ranked, *, specificity: float) -> Chosen:
     x, _ = corners(t)
     left = (float(t.negatives) - x) / float(t.negatives)  # 1 - 9/10 would be a little less than the 1/10 asked for
     kept = left >= share_of(specificity, "the rule", "specificity")
-    return _first(t, kept, left, f"the lowest threshold with a specificity of at least {figure(specificity)}")
+    why = f"the lowest threshold with a specificity of at least {figure(specificity)}"
+    return _at(t, np.flatnonzero(kept)[-1], left, why)
 
 
 def target_precision(t: Ranked, *, precision: float) -> Chosen:
@@ -83,7 +82,8 @@ def target_precision(t: Ranked, *, precision: float) -> Chosen:
             found=f"the highest is {figure(float(right.max()))}",
             fix="ask for less, or choose in another way",
         )
-    return _first(t, kept, right, f"the lowest threshold with a precision of at least {figure(precision)}")
+    why = f"the lowest threshold with a precision of at least {figure(precision)}"
+    return _at(t, np.flatnonzero(kept)[-1], right, why)
 
 
 def largest_f(t: Ranked, *, beta: float = 1.0) -> Chosen:
@@ -141,16 +141,9 @@ def _best(t: Ranked, value: Floats, why: str) -> Chosen:
     return Chosen(threshold=taken, low=low, high=high, reached=float(value[first]), reason=why)
 
 
-def _last(t: Ranked, kept: NDArray[np.bool_], value: Floats, why: str) -> Chosen:
-    """The first corner from above that fulfils a demand."""
-    at, place = _candidates(t), int(np.flatnonzero(kept)[0])
-    low = float(at[place + 1]) if place + 1 < len(at) else -inf
-    return Chosen(threshold=float(at[place]), low=low, high=float(at[place]), reached=float(value[place]), reason=why)
-
-
-def _first(t: Ranked, kept: NDArray[np.bool_], value: Floats, why: str) -> Chosen:
-    """The last corner from above that fulfils a demand."""
-    at, place = _candidates(t), int(np.flatnonzero(kept)[-1])
-    low = float(at[place + 1]) if place + 1 < len(at) else -inf
-    taken = float(at[place]) if place else float(np.nextafter(at[1], np.inf))
-    return Chosen(threshold=taken, low=low, high=float(at[place]), reached=float(value[place]), reason=why)
+def _at(t: Ranked, place: np.intp, value: Floats, why: str) -> Chosen:
+    """The threshold of one corner; the first one calls nothing positive."""
+    at = _candidates(t)
+    low, high = float(at[place + 1]) if place + 1 < len(at) else -inf, float(at[place])
+    taken = high if place else float(np.nextafter(at[1], np.inf))
+    return Chosen(threshold=taken, low=low, high=high, reached=float(value[place]), reason=why)
