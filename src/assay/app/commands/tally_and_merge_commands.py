@@ -126,7 +126,5 @@ def _merged(paths: Sequence[str]) -> Assessment:
 
 
 def _stem(path: str) -> str:
-    from assay.rows.databases.database import shown
-
-    name = Path(shown(path)).name
+    name = Path(path).name
     return name.removesuffix(ENDING) if name.endswith(ENDING) else Path(name).stem

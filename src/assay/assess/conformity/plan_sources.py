@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.assess.plan.checked_plan import LoadedPlan
 from assay.core.text import counted, visible
-from assay.rows.databases.database import is_server, shown
 from assay.rows.files.formats import Reading
 from assay.tally.data.split_counts import SplitRows
 
@@ -39,7 +38,7 @@ class Held:
         """What errors and people call it."""
         if len(self.places) > 1:
             return counted(len(self.places), "file")
-        return visible(shown(self.places[0]) if is_server(self.places[0]) else Path(self.places[0]).name)
+        return visible(Path(self.places[0]).name)
 
     def selected(self, truth: Held | None) -> dict[str, Any]:
         """Which tables of databases hold these rows, and the truth if that is elsewhere."""
@@ -69,9 +68,9 @@ def of_model(loaded: LoadedPlan, model: Model, split: Split) -> tuple[Held, Held
 
 
 def places(loaded: LoadedPlan, given: str | list[str]) -> tuple[str, ...]:
-    """Paths from the folder of the plan; addresses of servers as they are."""
+    """Paths from the folder of the plan."""
     every = [given] if isinstance(given, str) else given
-    return tuple(one if is_server(one) else str(loaded.folder / one) for one in every)
+    return tuple(str(loaded.folder / one) for one in every)
 
 
 Progress: TypeAlias = Callable[[int, int], None]
