@@ -127,7 +127,6 @@ class FrameSource:
     weight: str | None
     where: str
     opened: OpenedFile | SparkFile | None = None
-    arrays: Mapping[str, NDArray[Any]] | None = None
     indexed: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
     score: tuple[str, ...] = ()
@@ -178,11 +177,9 @@ Source: TypeAlias = ArraySource | FrameSource
 
 
 def first_rows(source: FrameSource, column: str, label: Label | None, most: int = 3) -> list[int]:
-    """Row numbers of the first rows with a label, from 1 (from 0 for arrays); none where an engine has no order."""
+    """Row numbers of the first rows with a label, from 1 (of arrays from 0); none where an engine has no order."""
     if (rows_with := getattr(source.opened, "rows_with", None)) is not None:  # not of rows on a cluster
         return [row for row in rows_with(column, label, most) if not isinstance(row, Unplaced)]
-    if source.arrays is not None:
-        return [i for i, value in enumerate(source.arrays[column]) if value == label][:most]
     if not hasattr(source.frame, "get_column"):  # lazy
         return []
     values = enumerate(source.frame.get_column(column).to_list(), start=not source.indexed)
