@@ -106,17 +106,6 @@ class ArraySource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """What one look at a column of scores found, all of them finite: how many, between which ends."""
-
-    rows: int
-    low: float
-    high: float
-    distinct: int = 0
-    """About how many distinct ones there are, where the engine has a sketch of that."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FrameSource:
     """A frame or relation that is counted where it is; `names` are the user's names of columns that have others."""
 
@@ -137,8 +126,6 @@ class FrameSource:
     """The types the scores were stored with."""
     quantum: int | None = None
     """The exponent of the power of two that weights are multiples of."""
-    seen: Look | None = None
-    """What is known of a single column of scores that holds finite numbers only."""
 
     @classmethod
     def by_roles(cls, frame: Any, roles: Roles, where: str) -> FrameSource:  # noqa: ANN401  a Narwhals frame

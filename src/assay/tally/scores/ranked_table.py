@@ -181,7 +181,7 @@ class Ranked:
 def _total(counts: Counts) -> Amount:
     if counts.ndim > 1:
         return cast("Amount", counts.sum(axis=-1, keepdims=False))
-    return cast("Amount", counts.sum().item())
+    return cast("Amount", counts[counts != 0].sum().item())  # scores of the other class do not change the rounding
 
 
 def _from_top(counts: Counts) -> Counts:
