@@ -8,7 +8,7 @@ python3 run.py check         lint, format, types, layers
 python3 run.py COMMAND ...   any other assay command, such as: run predictions.csv --truth y --predicted yhat
 
 The first run makes .venv. Later runs reuse it until pyproject.toml, the interpreter or the folder changes.
-`test` as root on Debian installs Java and Chromium for the tests that need them, and says so before.
+`test` as root on Debian installs Java, PostgreSQL and Chromium for the tests that need them, and says so before.
 With ASSAY_NO_INSTALL=1 it installs none of them and skips those tests.
 """
 
@@ -91,6 +91,11 @@ def java() -> str:
     return shutil.which("java", path=str(Path(home) / "bin") if home else None) or ""
 
 
+def postgres() -> str:
+    """Return the path of PostgreSQL's initdb, or an empty string."""
+    return shutil.which("initdb") or next(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")), "")
+
+
 def get_program(find: Callable[[], str], name: str, tests: str, *packages: str) -> None:
     """Install Debian packages if `find` finds no program and this is allowed; print what happens and why."""
     if find():
@@ -123,6 +128,7 @@ def why_not_install() -> str:
 def get_programs() -> None:
     """Install what the tests need beside Python packages, where that is allowed."""
     get_program(java, "Java", "Spark", "openjdk-17-jre-headless")
+    get_program(postgres, "PostgreSQL", "PostgreSQL", "postgresql")
     get_program(browser, "Chromium", "browser", "chromium", "fonts-liberation")
 
 

@@ -134,7 +134,7 @@ def test_with_java_the_tests_get_spark_and_go_on_where_it_cannot_be_had(monkeypa
 def bare(monkeypatch):
     """A Debian machine without the programs, whose user is root; what would be run is kept."""
     tried = []
-    for name in ("browser", "java"):
+    for name in ("browser", "java", "postgres"):
         monkeypatch.setattr(run, name, lambda: "")
     monkeypatch.setattr(run.shutil, "which", lambda name: name)
     monkeypatch.setattr(run, "run", lambda *command, **_: tried.append(command) or 100)
@@ -143,7 +143,7 @@ def bare(monkeypatch):
     return tried
 
 
-PACKAGES = {"Spark": "openjdk-17-jre-headless", "browser": "chromium fonts-liberation"}
+PACKAGES = {"Spark": "openjdk-17-jre-headless", "PostgreSQL": "postgresql", "browser": "chromium fonts-liberation"}
 
 
 def test_root_is_told_which_packages_are_installed_and_why_before_it_happens(bare, monkeypatch, capsys):

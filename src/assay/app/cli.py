@@ -61,7 +61,7 @@ def cli(ctx: click.Context, *, version: bool) -> None:
 @of_plans
 @of_files
 def run(predictions: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401  options by name
-    """Assess predictions: a file (CSV, Parquet, JSON lines, Arrow, DuckDB, SQLite).
+    """Assess predictions: a file (CSV, Parquet, JSON lines, Arrow, DuckDB, SQLite) or postgresql://USER@HOST/DB.
 
     Several files, a folder or a quoted pattern such as 'preds/*.parquet' are read as one table.
     A plan (.toml, .json) is run as it describes, see `assay init`.

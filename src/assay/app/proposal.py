@@ -16,8 +16,7 @@ import click
 from assay.app.messages import say, say_line
 from assay.core.errors import PlanError
 from assay.core.text import fits_role, listed, visible
-from assay.rows.databases.database import is_attached, is_database
-from assay.rows.databases.sqlite import open_sqlite
+from assay.rows.databases.database import is_attached, is_database, open_database, shown
 
 if TYPE_CHECKING:
     from assay.rows.files.formats import Reading
@@ -75,7 +74,7 @@ def fill_roles(arguments: Mapping[str, Any], data: str | list[str], *, embedded:
     if not missing:
         return filled
     words = _suggested(seen, arguments, missing) if reading.truth_data is None else None
-    where = data if isinstance(data, str) else data[0]
+    where = shown(data if isinstance(data, str) else data[0])
     what, known = f"missing option: the column of the {' and the '.join(missing)} labels", listed(columns, most=20)
     if words is None:
         fix = " ".join(f"--{role} COLUMN" for role in missing)
@@ -124,7 +123,7 @@ def _look(data: str | list[str], reading: Reading) -> tuple[list[str], list[Seen
     from assay.rows.inputs import open_embedded
 
     if isinstance(data, str) and is_database(data):
-        database = open_embedded(data, {}, reading) if is_attached(data) else open_sqlite(data, reading)
+        database = open_embedded(data, {}, reading) if is_attached(data) else open_database(data, reading)
         try:
             return list(database.columns), []
         finally:

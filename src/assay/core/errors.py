@@ -24,7 +24,7 @@ CODES: dict[str, str] = {
     "no-rows": "The input holds no rows, so there is nothing to assess.",
     "no-file": "A path does not exist or cannot be read.",
     "file-listed-twice": "One file is named twice, so that its rows would be counted twice.",
-    "no-database": "Another program has the database open for writing.",
+    "no-database": "A database is not there, cannot be reached, or does not let us in.",
     "no-table": "A database has no such table.",
     "query-refused": "A query is not one SELECT, or the database refuses it.",
     "out-exists": "An output path cannot be written.",
@@ -227,8 +227,8 @@ class RecordError(AssayError):
 def missing_extra(extra: str, what: str, **lines: str) -> PlanError:
     """The error for a package that is not installed.
 
-    >>> missing_extra("arrow", "an Arrow file needs pyarrow to be read").fix
-    'pip install "assay[arrow]"'
+    >>> missing_extra("postgres", "a PostgreSQL table needs psycopg to be read").fix
+    'pip install "assay[postgres]"'
     """
     return PlanError("missing-extra", what, fix=f'pip install "assay[{extra}]"', **lines)
 

@@ -7,13 +7,21 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from assay.core.errors import PlanError
 from assay.core.parallel import monotonic
-from assay.rows.databases.database import check_selection, is_attached, is_database, place_of
-from assay.rows.databases.duckdb_tables import attach_table, read_of
-from assay.rows.databases.sqlite import open_sqlite
+from assay.rows.databases.database import (
+    is_attached,
+    is_database,
+    is_server,
+    open_database,
+    place_of,
+    refuse_selection,
+)
+from assay.rows.databases.database import shown as address
+from assay.rows.databases.duckdb_tables import attach_table, copy_table, read_of
+from assay.rows.databases.selection import demand_one_selection, demand_select
 from assay.rows.files.file import Prepared, prepared, with_engine
 from assay.rows.files.file_digests import pins_of
 from assay.rows.files.file_list import Listed, are_paths, list_files, list_sides, shown
@@ -31,6 +39,8 @@ if TYPE_CHECKING:
     from assay.rows.spark.spark_files import SparkFile
 
 Kept = TypeVar("Kept")
+
+_OPTIONS: Final = (("data", "table", "query"), ("truth_data", "truth_table", "truth_query"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -117,9 +127,10 @@ def load_inputs(
 def input_of(data: object, reading: Reading, view: str, called: str = "", files: Sequence[Listed] = ()) -> Input:
     """A table by what it is: files, which may be listed already, a table or query of a database, or a frame."""
     data = _alone(data)
-    check_selection(data, reading)
     if isinstance(data, str) and is_database(data):
+        demand_one_selection(reading, address(data))
         return _database(data, reading, view)
+    refuse_selection(data, reading)
     if are_paths(data):
         return _files(prepared(files or list_files(data), reading), shown(data), view)
     from assay.rows.joins.frame_inputs import load_frame
@@ -135,8 +146,8 @@ def two_inputs(data: object, truth_data: object, reading: Reading) -> list[Input
         replace(reading, table=reading.truth_table, query=reading.truth_query, truth_table=None, truth_query=None),
     ]
     databases = [isinstance(one, str) and is_database(one) for one in given]
-    check_selection(given[0], reading)
-    check_selection(given[1], reading, truth=True)
+    for options, side, is_one in zip(_OPTIONS, own, databases, strict=True):
+        _check_selection(options, side, is_one=is_one)
     paths = {place: one for place, one in enumerate(given) if are_paths(one) and not databases[place]}
     listed = dict(zip(paths, list_sides(*paths.values()), strict=True))
     pins = _pins(given, databases, list(listed.values()), reading)
@@ -145,7 +156,7 @@ def two_inputs(data: object, truth_data: object, reading: Reading) -> list[Input
         files = listed.get(place, [])
         names = [file.name for file in files] or [Path(str(given[place])).name]
         side = replace(own[place], sha256={name: pins[name] for name in names if name in pins} or None)
-        inputs.append(input_of(given[place], side, view, called=("data", "truth_data")[place], files=files))
+        inputs.append(input_of(given[place], side, view, called=_OPTIONS[place][0], files=files))
     return inputs
 
 
@@ -163,17 +174,37 @@ def _files(files: Sequence[Prepared], called: str, view: str) -> Input:
 
 
 def _database(path: str, reading: Reading, view: str) -> Input:
-    called = place_of(path, reading)
+    called = place_of(address(path), reading)
     in_place = is_attached(path)
 
     def begin(connection: duckdb.DuckDBPyConnection, uses: Mapping[str, Use], progress: Progress | None) -> OpenedFile:
         if in_place:
             table = attach_table(connection, path, reading, view=view, progress=progress)
         else:
-            table = open_sqlite(path, reading, progress=progress).copy(uses, called, connection, view=view)
+            table = copy_table(open_database(path, reading, progress), uses, called, connection, view=view)
         return replace(table, called=called)
 
-    return Input(open=begin, paths=read_of(path) if in_place else (), bytes=Path(path).stat().st_size)
+    size = 0 if is_server(path) else Path(path).stat().st_size
+    return Input(open=begin, paths=read_of(path) if in_place else (), bytes=size)
+
+
+def _check_selection(options: tuple[str, str, str], own: Reading, *, is_one: bool) -> None:
+    """Check that a table or query is asked of a database, and not both."""
+    side, table, query = options
+    if own.table is not None and own.query is not None:
+        raise PlanError("role-clash", f"both {table} and {query} are given", where=side, fix="give one of them")
+    if not is_one and (own.table is not None or own.query is not None):
+        given = table if own.table is not None else query
+        other = _OPTIONS[1 - _OPTIONS.index(options)]
+        raise PlanError(
+            "role-clash",
+            f"{given} is given, but {side} is not a database",
+            where=side,
+            known=f"{table} and {query} speak of {side}, {other[1]} and {other[2]} of {other[0]}",
+            fix=f"leave it out, or give {other[1 if given == table else 2]} if {other[0]} is meant",
+        )
+    if own.query is not None:
+        demand_select(own.query)
 
 
 def _pins(
@@ -181,5 +212,7 @@ def _pins(
 ) -> Mapping[str, str]:
     """The digests by name, after a check that each has its file on one of the two sides."""
     names = [one.name for side in listed for one in side]
-    names += [Path(str(one)).name for one, database in zip(given, databases, strict=True) if database]
+    names += [
+        Path(str(one)).name for one, database in zip(given, databases, strict=True) if database and not is_server(one)
+    ]
     return pins_of(names, reading, least=len(given))

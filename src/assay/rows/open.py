@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
-from assay.core.errors import RowsError
+from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import listed
-from assay.rows.columns import coded
-from assay.rows.databases.database import check_selection, is_database
+from assay.rows.columns import all_text, as_array, coded
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading
 from assay.rows.label_types import kind_of
@@ -32,6 +31,9 @@ if TYPE_CHECKING:
     from assay.rows.files.file_list import Paths
     from assay.rows.limits import Limits
 
+ENGINE_FROM = 200_000
+"""Text objects in arrays longer than this are counted by the embedded engine, which reads them with both cores."""
+
 
 def open_source(
     data: object,
@@ -45,8 +47,17 @@ def open_source(
     """Open what the user gave; with `truth_data`, truth is there and meets the predictions by id."""
     refuse_limits(data, engine, limits)
     reading = reading or Reading()
-    check_selection(data, reading)
-    check_selection(truth_data, reading, truth=True)
+    if not are_paths(truth_data) and (reading.truth_table or reading.truth_query):
+        raise PlanError(
+            "role-clash",
+            "a table or a query for the truth is given, but no database that holds it",
+            where="truth_data",
+            fix="give truth_data= (--truth-file), or table= and query= if the rows hold the truth themselves",
+        )
+    if (reading.table or reading.query) and not are_paths(data):
+        from assay.rows.databases.database import refuse_selection
+
+        refuse_selection(data, reading)
     if truth_data is None and roles.id is None:
         return _with_quantum(_opened(data, roles, reading, engine, limits), reading.weight_quantum)
     from assay.rows.joins.mismatch_errors import ids_told
@@ -110,6 +121,8 @@ def _arrays(roles: Roles) -> Source:
 
         return from_columns(native, roles)
     check_same_index(roles.named())
+    if roles.weight is None and roles.score is None and (frame := _text_objects(roles)) is not None:
+        return frame
     columns = {role: coded(column, role) for role, column in roles.labelled().items()}
     scores = {} if roles.score is None else {r: score_array(c, r) for r, c in roles.score.named().items()}
     check_same_length({role: len(column) for role, column in columns.items()} | {r: len(c) for r, c in scores.items()})
@@ -145,8 +158,22 @@ def _one_engine(roles: Roles) -> Literal["polars", "pyarrow"] | None:
     return "polars" if homes == {"polars"} else "pyarrow" if homes == {"pyarrow"} else None
 
 
+def _text_objects(roles: Roles) -> FrameSource | None:
+    arrays = {role: as_array(column, role) for role, column in roles.named().items()}
+    objects = [array for array in arrays.values() if array.dtype.kind == "O"]
+    if not objects or len(arrays["truth"]) < ENGINE_FROM or any(a.dtype.kind not in "Oiub" for a in arrays.values()):
+        return None
+    check_same_length({role: len(array) for role, array in arrays.items()})
+    if not all(all_text(array) for array in objects):
+        return None
+    from assay.rows.engines.narwhals_frames import from_arrays
+
+    return from_arrays(arrays, roles)
+
+
 def _from_path(path: Paths, roles: Roles, reading: Reading, engine: str | None, limits: Limits | None) -> FrameSource:
     """A path or several, read by the embedded engine or by the one that is named; a database by the embedded engine."""
+    from assay.rows.databases.database import is_database
     from assay.rows.engines.narwhals_frames import of_opened
     from assay.rows.files.opened_file import OpenedFile
     from assay.rows.inputs import open_path

@@ -41,8 +41,8 @@ def untested(monkeypatch):
 
 
 @pytest.fixture
-def places(tmp_path):
-    """Where the two models lie, by kind of place: paths, and the tables there."""
+def places(tmp_path, request):
+    """Where the two models lie, by kind of place: paths or addresses, and the tables there."""
     frames = {"old": pl.DataFrame({**OLD, **UNITS}), "new": pl.DataFrame({**NEW, **UNITS})[::-1]}
 
     def made(kind):
@@ -53,14 +53,19 @@ def places(tmp_path):
         if kind == "mixed":
             (files, _), (data, table) = made("files"), made("sqlite")
             return {"old": files["old"], "new": data["new"]}, {"new": table["new"]}
-        place = tmp_path / f"results.{kind}"
-        connection = (sqlite3 if kind == "sqlite" else duckdb).connect(str(place))
-        kinds = "id TEXT, y TEXT, p TEXT, s DOUBLE, who INTEGER, w DOUBLE"
+        if kind == "postgres":
+            psycopg = pytest.importorskip("psycopg")
+            place = request.getfixturevalue("server").address()
+            connection, mark, real = psycopg.connect(place), "%s", "DOUBLE PRECISION"
+        else:
+            place = tmp_path / f"results.{kind}"
+            connection, mark, real = (sqlite3 if kind == "sqlite" else duckdb).connect(str(place)), "?", "DOUBLE"
+        kinds = f"id TEXT, y TEXT, p TEXT, s {real}, who INTEGER, w {real}"
         for name, frame in frames.items():
             connection.execute(f"DROP TABLE IF EXISTS preds_{name}")
             connection.execute(f"CREATE TABLE preds_{name} ({kinds})")
             cursor = connection.cursor()
-            cursor.executemany(f"INSERT INTO preds_{name} VALUES ({', '.join('?' * 6)})", frame.rows())  # noqa: S608
+            cursor.executemany(f"INSERT INTO preds_{name} VALUES ({', '.join([mark] * 6)})", frame.rows())  # noqa: S608
         connection.commit()
         connection.close()
         return dict.fromkeys(frames, place), {name: f"preds_{name}" for name in frames}
@@ -73,7 +78,7 @@ def kept(found):
     return {name: record[name] for name in ("tallies", "labels", "samples")} | {"proof": record["test_data"]["digest"]}
 
 
-@pytest.mark.parametrize("kind", ["duckdb", "sqlite", "mixed"])
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite", "postgres", "mixed"])
 def test_a_table_a_model_is_matched_by_id_as_files_are(places, kind):
     files, _ = places("files")
     data, table = places(kind)
@@ -104,7 +109,7 @@ def test_one_database_holds_all_models_by_the_names_of_their_tables(places, tmp_
             CliRunner().invoke(cli, [*words, *wrong], catch_exceptions=False)
 
 
-@pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite", "postgres"])
 def test_a_column_a_model_in_one_table_of_a_database(places, kind, tmp_path):
     data, _ = places(kind)
     both = (

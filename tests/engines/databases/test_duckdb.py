@@ -179,15 +179,3 @@ def test_of_an_open_connection_a_relation_is_read_and_the_connection_itself_refu
     with pytest.raises(assay.RowsError) as caught:
         assay.assess(data=connection, truth="y", predicted="p")
     assert caught.value.fix == "give the relation: data=connection.table('NAME')"
-
-
-@pytest.mark.parametrize(
-    "address", ["postgresql://tester:s3cret@127.0.0.1/x", "postgres://tester:x/s3cret@127.0.0.1/x?password=s3cret"]
-)
-@pytest.mark.parametrize("options", [{}, {"reading": assay.Reading(table="preds")}, {"engine": "spark://localhost:1"}])
-def test_the_address_of_a_server_is_refused_without_its_password(address, options):
-    with pytest.raises(assay.PlanError) as caught:
-        assay.assess(data=address, truth="y", predicted="p", **options)
-    assert caught.value.code == "no-file"
-    assert "ibis.connect" in caught.value.fix
-    assert "s3cret" not in str(caught.value)

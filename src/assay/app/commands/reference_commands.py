@@ -21,6 +21,7 @@ CORE: Final = ("numpy", "scipy", "narwhals", "duckdb", "click", "rich", "typst")
 OPTIONAL: Final = {
     "pandas": "pandas frames as data=",
     "polars": "Polars frames as data=",
+    "psycopg": "PostgreSQL tables: pip install 'assay[postgres]'",
     "pyarrow": "PyArrow tables, Arrow IPC files: pip install 'assay[arrow]'",
 }
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the same as JSON.")

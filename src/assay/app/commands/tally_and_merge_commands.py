@@ -126,5 +126,7 @@ def _merged(paths: Sequence[str]) -> Assessment:
 
 
 def _stem(path: str) -> str:
-    name = Path(path).name
+    from assay.rows.databases.database import shown
+
+    name = Path(shown(path)).name
     return name.removesuffix(ENDING) if name.endswith(ENDING) else Path(name).stem

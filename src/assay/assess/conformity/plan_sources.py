@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.assess.plan.checked_plan import LoadedPlan
 from assay.core.text import counted, visible
+from assay.rows.databases.database import is_server, shown
 from assay.rows.files.formats import Reading
 from assay.tally.data.split_counts import SplitRows
 
@@ -38,7 +39,7 @@ class Held:
         """What errors and people call it."""
         if len(self.places) > 1:
             return counted(len(self.places), "file")
-        return visible(Path(self.places[0]).name)
+        return visible(shown(self.places[0]) if is_server(self.places[0]) else Path(self.places[0]).name)
 
     def selected(self, truth: Held | None) -> dict[str, Any]:
         """Which tables of databases hold these rows, and the truth if that is elsewhere."""
@@ -68,9 +69,9 @@ def of_model(loaded: LoadedPlan, model: Model, split: Split) -> tuple[Held, Held
 
 
 def places(loaded: LoadedPlan, given: str | list[str]) -> tuple[str, ...]:
-    """Paths from the folder of the plan."""
+    """Paths from the folder of the plan; addresses of servers as they are."""
     every = [given] if isinstance(given, str) else given
-    return tuple(str(loaded.folder / one) for one in every)
+    return tuple(one if is_server(one) else str(loaded.folder / one) for one in every)
 
 
 Progress: TypeAlias = Callable[[int, int], None]

@@ -16,7 +16,7 @@ class Split(Section):
     answers = ("PF-08", "PF-09")
     role: Literal["train", "validation", "test"] | None = says("Its role, if its name does not say it.", "test")
     path: Place | list[Place] | None = says(
-        "Its file, files, pattern or folder, inside the folder of the plan.", "test.csv"
+        "Its file, files, pattern or folder, inside the folder of the plan; or postgresql://USER@HOST/DB.", "test.csv"
     )
     table: Text | None = says("The table of a database.", "results")
     query: Text | None = says("Or a SELECT on it.", "SELECT * FROM results WHERE site = 'A'")

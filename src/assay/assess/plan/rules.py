@@ -17,6 +17,7 @@ from assay.conduct.artefact_worker import EXTENSIONS
 from assay.core.errors import AssayError
 from assay.core.task import find_task, task_names
 from assay.core.text import nearest, quoted, visible
+from assay.rows.databases.database import is_server
 
 if TYPE_CHECKING:
     from assay.core.registry import Registry
@@ -300,6 +301,11 @@ def _files(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
 
 
 def _file(path: Path, place: str, folder: FilePath) -> Iterator[Problem]:
+    if is_server(place) and path[0] == "data":
+        user = place.partition("//")[2].partition("@")[0] if "@" in place else ""
+        if ":" in user or "password=" in place.lower():
+            yield Problem(path, "a password stands in the plan", "leave it out: PGPASSWORD or ~/.pgpass")
+        return
     if FilePath(place).is_absolute() or ".." in FilePath(place).parts or "\0" in place or "://" in place:
         yield Problem(
             path,

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of databases: DuckDB and SQLite files."""
+"""Rows of databases: DuckDB, SQLite, PostgreSQL."""

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Databases: a DuckDB or SQLite file, read through one table or one SELECT."""
+"""Databases: a DuckDB or SQLite file, or a PostgreSQL server, read through one table or one SELECT."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import quoted, visible
-from assay.rows.databases.selection import demand_select
-from assay.rows.files.formats import Format, Reading, confirm_magic, no_file, regular_file, unreadable
+from assay.rows.databases.selection import demand_one_selection
+from assay.rows.files.formats import Format, Reading, confirm_magic, regular_file, unreadable
+
+if TYPE_CHECKING:
+    from assay.rows.databases.duckdb_tables import DatabaseTable
 
 FILES = {".duckdb": "duckdb", ".ddb": "duckdb", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": ""}
 """What a database file's name may end in; .db is either, as its first bytes say."""
@@ -19,27 +24,48 @@ _SQLITE, _DUCKDB = b"SQLite format 3\0", b"DUCK"
 
 
 def is_database(data: object) -> bool:
-    """Whether a path, or a list of one, names a database; the address of a server is refused.
+    """Whether a path or address names a database.
 
-    >>> is_database("results.duckdb"), is_database("results.csv")
-    (True, False)
+    >>> is_database("results.duckdb"), is_database("postgresql://me@host/db"), is_database("results.csv")
+    (True, True, False)
     """
-    data = data[0] if isinstance(data, (list, tuple)) and len(data) == 1 else data
-    if isinstance(data, str) and data.lower().startswith(_SERVERS):
-        shown = f"{data.partition(':')[0]}://..."  # a password may stand behind it
-        raise no_file(
-            shown,
-            "tables on a database server are not read by their address",
-            "give them to Python by Ibis, which counts them on the server: data=ibis.connect(...).table('NAME');"
-            " or export them to a file: psql -c \"\\copy (SELECT ...) TO 'preds.csv' CSV HEADER\"",
-            known=f"files ending in {' '.join(FILES)}",
-        )
-    return isinstance(data, (str, os.PathLike)) and Path(os.fsdecode(data)).suffix.lower() in FILES
+    if not isinstance(data, (str, os.PathLike)):
+        return False
+    return is_server(data) or Path(os.fsdecode(data)).suffix.lower() in FILES
+
+
+def is_server(data: object) -> bool:
+    """Whether it is the address of a server."""
+    return isinstance(data, str) and data.lower().startswith(_SERVERS)
+
+
+def shown(data: object) -> str:
+    """A path or address as it may be printed: of a server only user, host, port and database, never a password."""
+    if not is_server(data):
+        return str(data)
+    from assay.rows.databases.postgres import redacted
+
+    return redacted(str(data))
+
+
+def open_database(
+    data: str | os.PathLike[str], reading: Reading, progress: Callable[[int, int], None] | None = None
+) -> DatabaseTable:
+    """The table or query that is asked for of SQLite or of a server; nothing can be written through it."""
+    demand_one_selection(reading, shown(data))
+    if is_server(data):
+        from assay.rows.databases.postgres import open_postgres
+
+        return open_postgres(str(data), reading)
+    from assay.rows.databases.sqlite import open_sqlite
+
+    path = os.fsdecode(data)
+    return open_sqlite(path, regular_file(path), reading, progress=progress)
 
 
 def is_attached(data: str | os.PathLike[str]) -> bool:
     """Whether DuckDB reads a database where it is, because it is its own."""
-    return _kind_of_file(os.fsdecode(data)) == "duckdb"
+    return not is_server(data) and _kind_of_file(os.fsdecode(data)) == "duckdb"
 
 
 def _kind_of_file(path: str) -> str:
@@ -72,22 +98,14 @@ def place_of(path: str, reading: Reading) -> str:
     return f"{visible(path)}, {what}" if what else visible(path)
 
 
-def check_selection(data: object, reading: Reading, *, truth: bool = False) -> None:
-    """Check that a table or a query is asked of a database, and not both; and that a query is a SELECT."""
-    sides = (("data", "table", "query"), ("truth_data", "truth_table", "truth_query"))
-    side, *options = sides[truth]
-    given = [name for name in options if getattr(reading, name) is not None]
-    if len(given) > 1:
-        raise PlanError("role-clash", f"both {' and '.join(given)} are given", where=side, fix="give one of them")
-    if given and not is_database(data):
-        other = sides[not truth]
+def refuse_selection(data: Any, reading: Reading | None) -> None:  # noqa: ANN401
+    """Demand that no table and no query is asked of something that has none."""
+    if reading is not None and (reading.table is not None or reading.query is not None):
         raise PlanError(
             "role-clash",
-            f"{given[0]} is given, but {side} is not a database",
-            where=side,
-            known=f"files ending in {' '.join(FILES)}; {' and '.join(options)} speak of {side}",
-            fix=f"leave it out, or give {other[1 + options.index(given[0])]} if {other[0]} is meant;"
-            " of a DuckDB connection give the relation: data=connection.table('NAME')",
+            "a table or a query is asked for, but the data are not a database",
+            where=visible(data) if isinstance(data, (str, os.PathLike)) else "data",
+            known=f"files ending in {' '.join(FILES)}; postgresql://...",
+            fix="leave table and query out, or give a database; of a DuckDB connection give the relation:"
+            " data=connection.table('NAME')",
         )
-    if (query := getattr(reading, options[1])) is not None:
-        demand_select(query)

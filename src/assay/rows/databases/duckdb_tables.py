@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of DuckDB files, attached for reading only."""
+"""Tables of databases in DuckDB: those of its own files attached for reading only, others copied in batches."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.core.errors import PlanError, RowsError
-from assay.core.text import visible
+from assay.core.text import counted, visible
+from assay.rows.columns import object_array
 from assay.rows.databases.selection import chosen, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import (
     GLOB,
@@ -18,12 +20,21 @@ from assay.rows.engines.duckdb_engine import (
     refuse_duplicates,
     told_as_ours,
 )
-from assay.rows.files.file_digests import LEFT_OUT, Hashing, demand_pinned
-from assay.rows.files.formats import Progress, Reading, no_file, regular_file
+from assay.rows.files.file_digests import LEFT_OUT, Hashing
+from assay.rows.files.formats import Progress, Reading, no_file, regular_file, too_many
 from assay.rows.files.opened_file import VIEW, OpenedFile, demand_unchanged, stamp_of
+from assay.rows.source import require
 
 if TYPE_CHECKING:
     import duckdb
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from assay.rows.databases.postgres import PostgresTable
+    from assay.rows.databases.selection import Use
+    from assay.rows.databases.sqlite import SqliteTable
+
+    DatabaseTable: TypeAlias = SqliteTable | PostgresTable
 
 _TABLES = (
     "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal "
@@ -55,6 +66,8 @@ def attach_table(
     A view binds the names of a query anew each time, and beside another database they could mean its tables; so the
     rows of a query are kept as they are now, unless the database is the only one.
     """
+    from assay.rows.files.file_digests import demand_pinned
+
     place, facts = read_of(path)[0], regular_file(path)
     alone = view == VIEW
     alias = "source" if alone else f"{view}_source"
@@ -132,3 +145,69 @@ def _asked(work: Callable[[], Any], where: str) -> Any:  # noqa: ANN401  relatio
         if "infinite recursion" in message:
             message = f'a table called "{VIEW}" must be named as source.main.{VIEW} in a query'
         raise refused_query(message, where) from error
+
+
+SAMPLE = 50_000
+"""Values of a batch that DuckDB looks at, which is all of them."""
+
+
+def copy_table(
+    table: DatabaseTable,
+    uses: Mapping[str, Use],
+    where: str,
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    view: str = VIEW,
+) -> OpenedFile:
+    """Those of some columns that are there, each checked for what it is to hold, in a table that spills to disk."""
+    uses = {name: use for name, use in uses.items() if name in table.columns} or uses
+    with closing(table):
+        for name in uses:
+            require(name, table.columns, where)
+        table_name = quote_identifier(f"{view}_copied")
+        rows = _fill(connection, table_name, table, table.kinds(uses))
+        table.confirm()
+        chosen = ", ".join(f"c{place} AS {quote_identifier(name)}" for place, name in enumerate(uses))
+        with told_as_ours(table.path, table.format):
+            connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS SELECT {chosen} FROM {table_name}")  # noqa: S608  quoted
+        digest = table.sha256
+    return OpenedFile(
+        connection=connection,
+        path=table.path,
+        format=table.format,
+        digest=lambda: digest,
+        rows=rows,
+        notes=(*table.notes, f"{counted(len(uses), 'column')} fetched and counted by the embedded engine"),
+        view=view,
+        known=tuple(table.columns),
+        ordered=table.ordered,
+    )
+
+
+def _fill(
+    connection: duckdb.DuckDBPyConnection, table_name: str, table: DatabaseTable, kinds: Mapping[str, str]
+) -> int:
+    """Make the table and fill it; how many rows there were."""
+    names = list(kinds)
+    with told_as_ours(table.path, table.format):
+        connection.execute(f"SET pandas_analyze_sample = {SAMPLE}")  # every value of a batch, not the first ones
+        stated = ", ".join(f"c{place} {kinds[name]}" for place, name in enumerate(names))
+        connection.execute(f"CREATE TEMP TABLE {table_name} ({stated})")
+    rows = 0
+    for batch in table.batches(names):
+        rows += len(batch)
+        if table.max_rows is not None and rows > table.max_rows:
+            raise too_many(table.path, table.max_rows)
+        values = {f"c{place}": _array([row[place] for row in batch]) for place in range(len(names))}
+        with told_as_ours(table.path, table.format):
+            connection.register("batch", values)
+            connection.execute(f"INSERT INTO {table_name} SELECT * FROM batch")  # noqa: S608
+            connection.unregister("batch")
+    return rows
+
+
+def _array(values: list[object]) -> NDArray[np.object_]:
+    """Values as the engine takes them; it would read NaN as missing, so where one stands numbers are written out."""
+    if any(isinstance(value, float) and value != value for value in values):  # noqa: PLR0124  NaN differs from itself
+        values = [None if value is None else repr(value) for value in values]
+    return object_array(values)

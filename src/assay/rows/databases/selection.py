@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from assay.core.errors import PlanError
+from assay.core.errors import PlanError, RowsError
 from assay.core.text import listed, nearest, quoted, visible
 from assay.rows.files.formats import Reading
 
@@ -16,6 +16,14 @@ Use: TypeAlias = Literal["label", "number", "id"]
 
 _COMMENTS = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _SELECTS = ("select", "with", "values", "table", "from", "(")
+
+
+def demand_one_selection(reading: Reading, where: str) -> None:
+    """Demand that a database is asked for a table or for the answer to a SELECT, not for both."""
+    if reading.table is not None and reading.query is not None:
+        raise PlanError("role-clash", "both a table and a query are given", where=where, fix="give one of them")
+    if reading.query is not None:
+        demand_select(reading.query)
 
 
 def demand_select(query: str) -> None:
@@ -37,6 +45,17 @@ def refused_query(detail: str, where: str, *, what: str = "the database refuses 
         found=detail,
         known="one SELECT, whose columns the roles name",
         fix="correct the query; try it in the database's own console first",
+    )
+
+
+def not_utf8(where: str, detail: str) -> RowsError:
+    """The error for a text that no database should have taken."""
+    return RowsError(
+        "encoding",
+        "a text in the database is not UTF-8",
+        where=where,
+        found=detail,
+        fix="write the text again as UTF-8, or correct the encoding of the database",
     )
 
 

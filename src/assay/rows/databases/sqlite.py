@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,25 +18,17 @@ from urllib.parse import quote
 
 from assay.core.errors import RowsError
 from assay.core.text import counted, listed, quoted, visible
-from assay.rows.columns import object_array
-from assay.rows.databases.selection import chosen, refused_query, wrapped
+from assay.rows.databases.selection import chosen, not_utf8, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import quote_identifier, quote_literal, refuse_duplicates
-from assay.rows.engines.duckdb_engine import told_as_ours as engine_errors
-from assay.rows.files.file_digests import LEFT_OUT, Hashing, demand_pinned
-from assay.rows.files.formats import Progress, Reading, damaged, regular_file, too_many, unreadable
-from assay.rows.files.opened_file import OpenedFile, Stamp, demand_stamp, stamp_of
+from assay.rows.files.file_digests import LEFT_OUT, Hashing
+from assay.rows.files.formats import Reading, damaged, unreadable
+from assay.rows.files.opened_file import Stamp, demand_stamp, stamp_of
 from assay.rows.row_positions import places
-from assay.rows.source import require
 
 if TYPE_CHECKING:
-    import duckdb
-
     from assay.rows.databases.selection import Use
 
-FORMAT = "sqlite"
 BATCH = 10_000
-SAMPLE = 50_000
-"""Values of a batch that DuckDB looks at, which is all of them."""
 LISTEN = 1_000_000
 """Steps of SQLite's machine, some tens of milliseconds, between two looks whether to stop."""
 
@@ -58,48 +50,14 @@ class SqliteTable:
     notes: tuple[str, ...] = ()
     rows: int | None = None
     max_rows: int | None = None
-    progress: Progress | None = field(default=None, repr=False)
+    progress: Callable[[int, int], None] | None = field(default=None, repr=False)
+    format: str = "sqlite"
+    ordered: bool = True
 
-    def copy(
-        self, uses: Mapping[str, Use], where: str, connection: duckdb.DuckDBPyConnection, *, view: str
-    ) -> OpenedFile:
-        """Those of some columns that are there, each checked for what it is to hold, in a table that spills to disk."""
-        uses = {name: use for name, use in uses.items() if name in self.columns} or uses
-        with closing(self):
-            for name in uses:
-                require(name, self.columns, where)
-            rows = self._fill(connection, view, self._kinds(uses))
-            digest = self.hashing.result()
-            demand_stamp(self.path, self.stamp, "database")
-        return OpenedFile(
-            connection=connection,
-            path=self.path,
-            format=FORMAT,
-            digest=lambda: digest,
-            rows=rows,
-            notes=(*self.notes, f"{counted(len(uses), 'column')} fetched and counted by the embedded engine"),
-            view=view,
-            known=tuple(self.columns),
-        )
-
-    def _fill(self, connection: duckdb.DuckDBPyConnection, view: str, kinds: Mapping[str, str]) -> int:
-        """Make the table and fill it; how many rows there were."""
-        table_name = quote_identifier(view)
-        with engine_errors(self.path, FORMAT):
-            connection.execute(f"SET pandas_analyze_sample = {SAMPLE}")  # every value of a batch, not the first ones
-            stated = ", ".join(f"{quote_identifier(name)} {kind}" for name, kind in kinds.items())
-            connection.execute(f"CREATE TEMP TABLE {table_name} ({stated})")
-        rows = 0
-        for batch in self._batches(list(kinds)):
-            rows += len(batch)
-            if self.max_rows is not None and rows > self.max_rows:
-                raise too_many(self.path, self.max_rows)
-            values = {f"c{place}": object_array([row[place] for row in batch]) for place in range(len(kinds))}
-            with engine_errors(self.path, FORMAT):
-                connection.register("batch", values)
-                connection.execute(f"INSERT INTO {table_name} SELECT * FROM batch")  # noqa: S608
-                connection.unregister("batch")
-        return rows
+    @property
+    def sha256(self) -> str:
+        """The digest of the file, as soon as it is taken."""
+        return self.hashing.result()
 
     def _one_type(self, column: str, types: set[str], use: Use) -> None:
         if use == "number":
@@ -121,7 +79,7 @@ class SqliteTable:
             fix="give the values of the column one type (STRICT tables hold it), or select with CAST in a query",
         )
 
-    def _kinds(self, uses: Mapping[str, Use]) -> dict[str, str]:
+    def kinds(self, uses: Mapping[str, Use]) -> dict[str, str]:
         """The types of columns, in words of the embedded engine, after a look at the type of every value."""
         types = ", ".join(f"typeof({quote_identifier(name)})" for name in uses)
         with _told_as_ours(self.path):
@@ -133,7 +91,7 @@ class SqliteTable:
             kinds[column] = "DOUBLE" if held & {"real"} else "BIGINT" if held & {"integer"} else "VARCHAR"
         return kinds
 
-    def _batches(self, columns: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
+    def batches(self, columns: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
         """The rows, in the order they are stored."""
         names = ", ".join(map(quote_identifier, columns))
         done = 0
@@ -154,6 +112,11 @@ class SqliteTable:
         with _told_as_ours(self.path):
             return [row[0] for row in self.connection.execute(query)]
 
+    def confirm(self) -> None:
+        """Check that the digest is of the file that was read."""
+        self.hashing.result()
+        demand_stamp(self.path, self.stamp, "database")
+
     def close(self) -> None:
         """Let go of the file."""
         self.hashing.stop()
@@ -168,13 +131,7 @@ def _told_as_ours(path: str) -> Iterator[None]:
     except (sqlite3.Error, OverflowError) as error:
         where, message, code = visible(path), visible(str(error)), getattr(error, "sqlite_errorname", "")
         if "UTF-8" in message:
-            raise RowsError(
-                "encoding",
-                "a text in the database is not UTF-8",
-                where=where,
-                found=message,
-                fix="write the text again as UTF-8, or correct the encoding of the database",
-            ) from error
+            raise not_utf8(where, message) from error
         if code == "SQLITE_INTERRUPT":
             raise KeyboardInterrupt from None
         if code.startswith(_DAMAGED):
@@ -188,9 +145,17 @@ def _listen() -> int:
     return 0
 
 
-def open_sqlite(path: str, reading: Reading, *, progress: Progress | None = None) -> SqliteTable:
+def open_sqlite(
+    path: str,
+    facts: os.stat_result,
+    reading: Reading,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> SqliteTable:
     """A table, view or query of a SQLite file; the file and its folder are left as they are."""
-    where, facts = visible(path), regular_file(path)
+    from assay.rows.files.file_digests import demand_pinned
+
+    where = visible(path)
     _demand_whole(path, facts.st_size)
     connection, notes = _connect(path)
     hashing = Hashing(path, wanted=reading.digest)

@@ -65,7 +65,7 @@ def list_files(data: Paths) -> list[Listed]:
             raise no_file("data", "a path is empty", "name a file, a folder or a pattern")
         if "://" in path and not os.path.lexists(path):
             fix = "fetch the file first (curl, aws s3 cp, gsutil cp), then give its path"
-            known = "files, folders and patterns"
+            known = "files, folders, patterns, and postgresql://USER@HOST/DB"
             raise no_file(path, "addresses of the web and of stores are not read", fix, known=known)
         if os.path.isdir(path):  # noqa: PTH112
             files += _named(_walked(path), path)

@@ -17,8 +17,7 @@ import numpy as np
 
 from assay.core.labels import Label
 from assay.core.text import visible
-from assay.rows.databases.database import check_selection, is_attached, is_database
-from assay.rows.databases.sqlite import open_sqlite
+from assay.rows.databases.database import is_attached, is_database, open_database
 from assay.rows.engines.duckdb_engine import quote_identifier
 from assay.rows.files.file import open_file
 from assay.rows.files.formats import Progress, Reading
@@ -120,10 +119,9 @@ class SplitRows:
     def of(
         cls, data: str | list[str], *, reading: Reading, limits: Limits | None = None, progress: Progress | None = None
     ) -> SplitRows | None:
-        """Rows wherever they lie; None where they are only counted, in SQLite."""
+        """Rows wherever they lie; None where they are only counted, on a server or by SQLite."""
         if isinstance(data, str) and is_database(data) and not is_attached(data):
-            check_selection(data, reading)
-            open_sqlite(data, reading).close()
+            open_database(data, reading).close()
             return None
         return cls(open_embedded(data, {}, reading, limits=limits, progress=progress))
 

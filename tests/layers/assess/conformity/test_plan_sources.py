@@ -105,7 +105,7 @@ def test_a_table_of_a_database_is_a_data_set(tmp_path):
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        ('[data.test]\npath = "postgresql://me:secret@host/db"\n', "does not lie in the folder"),
+        ('[data.test]\npath = "postgresql://me:secret@host/db"\n', "a password stands in the plan"),
         ('[data.test]\npath = "https://host/x.csv"\n', "does not lie in the folder"),
         ('[data.test]\npath = ["x.csv", "../y.csv"]\n', "data.test.path.1"),
         ('[models.A]\njoined = true\npredicted = "a"\n', "nothing is joined"),
@@ -117,6 +117,14 @@ def test_places_that_make_no_sense_are_told(tmp_path, text, word):
     with pytest.raises(PlanError) as error:
         load_plan(tmp_path / "plan.toml")
     assert word in error.value.found
+
+
+@pytest.mark.usefixtures("table")
+def test_the_address_of_a_server_is_a_place_without_its_password(tmp_path):
+    (tmp_path / "plan.toml").write_text(
+        '[data.test]\npath = "postgresql://me@host/db"\ntable = "t"\n', encoding="utf-8"
+    )
+    assert load_plan(tmp_path / "plan.toml").plan.data["test"].table == "t"
 
 
 @pytest.mark.usefixtures("table")
