@@ -72,17 +72,6 @@ def test_files_of_every_format_give_the_tally_of_the_arrays(tmp_path):
         assert assay.assess(data=path, truth="y", predicted="p").confusion == expected, path.name
 
 
-def test_large_text_arrays_are_counted_by_the_engine_to_the_same_tally(monkeypatch):
-    rng = np.random.default_rng(4)
-    truth, predicted = (rng.choice(["cat", "dog", "eel"], 5000).astype(object) for _ in range(2))
-    by_arrays = assay.assess(truth=truth, predicted=predicted).confusion
-    monkeypatch.setattr("assay.rows.open.ENGINE_FROM", 100)
-    assert assay.assess(truth=truth, predicted=predicted).confusion == by_arrays
-    truth[17] = None
-    with pytest.raises(assay.RowsError, match="1 row of 5,000"):
-        assay.assess(truth=truth, predicted=predicted)
-
-
 def test_weights_add_up_exactly_on_every_engine():
     weight = [0.1, 0.2, 0.3, 1e-300, 1e15]
     columns = {"y": [0, 1, 1, 0, 1], "p": [0, 1, 0, 0, 1], "w": weight}

@@ -50,7 +50,7 @@ def log_odds(source: Source) -> Source:
             add, ((nw.when(one - most < -FAR).then(nw.lit(-FAR)).otherwise(one - most)).exp() for one in others)
         )
         made.append((nw.col(name) - most - summed.log()).alias(name))
-    return replace(source, frame=source.frame.with_columns(*made), seen=None)
+    return replace(source, frame=source.frame.with_columns(*made))
 
 
 def against_rest(columns: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
@@ -92,4 +92,4 @@ def as_chances(source: Source) -> Source:
         column = nw.col(name)
         far = nw.when(column < -FAR).then(nw.lit(-FAR)).otherwise(column)
         made.append((1 / (1 + (-far).exp())).alias(name))
-    return replace(source, frame=source.frame.with_columns(*made), seen=None)
+    return replace(source, frame=source.frame.with_columns(*made))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import listed
-from assay.rows.columns import all_text, as_array, coded
+from assay.rows.columns import coded
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading
 from assay.rows.label_types import kind_of
@@ -30,9 +30,6 @@ from assay.rows.source import (
 if TYPE_CHECKING:
     from assay.rows.files.file_list import Paths
     from assay.rows.limits import Limits
-
-ENGINE_FROM = 200_000
-"""Text objects in arrays longer than this are counted by the embedded engine, which reads them with both cores."""
 
 
 def open_source(
@@ -121,8 +118,6 @@ def _arrays(roles: Roles) -> Source:
 
         return from_columns(native, roles)
     check_same_index(roles.named())
-    if roles.weight is None and roles.score is None and (frame := _text_objects(roles)) is not None:
-        return frame
     columns = {role: coded(column, role) for role, column in roles.labelled().items()}
     scores = {} if roles.score is None else {r: score_array(c, r) for r, c in roles.score.named().items()}
     check_same_length({role: len(column) for role, column in columns.items()} | {r: len(c) for r, c in scores.items()})
@@ -156,19 +151,6 @@ def _one_engine(roles: Roles) -> Literal["polars", "pyarrow"] | None:
         return None
     homes = {type(column).__module__.split(".")[0] for column in roles.named().values()}
     return "polars" if homes == {"polars"} else "pyarrow" if homes == {"pyarrow"} else None
-
-
-def _text_objects(roles: Roles) -> FrameSource | None:
-    arrays = {role: as_array(column, role) for role, column in roles.named().items()}
-    objects = [array for array in arrays.values() if array.dtype.kind == "O"]
-    if not objects or len(arrays["truth"]) < ENGINE_FROM or any(a.dtype.kind not in "Oiub" for a in arrays.values()):
-        return None
-    check_same_length({role: len(array) for role, array in arrays.items()})
-    if not all(all_text(array) for array in objects):
-        return None
-    from assay.rows.engines.narwhals_frames import from_arrays
-
-    return from_arrays(arrays, roles)
 
 
 def _from_path(path: Paths, roles: Roles, reading: Reading, engine: str | None, limits: Limits | None) -> FrameSource:

@@ -182,7 +182,7 @@ def _frame_ranked_last(source: FrameSource) -> tuple[FrameSource, int]:
     if not counts["gone"]:
         return source, 0
     there = nw.when(gone(column)).then(nw.lit(WORST)).otherwise(column)
-    return replace(source, frame=source.frame.with_columns(there.alias(name)), seen=None), counts["gone"]
+    return replace(source, frame=source.frame.with_columns(there.alias(name))), counts["gone"]
 
 
 def _demand_above(rows: int, where: str) -> None:

@@ -106,17 +106,6 @@ class ArraySource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """What one look at a column of scores found, all of them finite: how many, between which ends."""
-
-    rows: int
-    low: float
-    high: float
-    distinct: int = 0
-    """About how many distinct ones there are, where the engine has a sketch of that."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FrameSource:
     """A frame or relation that is counted where it is; `names` are the user's names of columns that have others."""
 
@@ -127,7 +116,6 @@ class FrameSource:
     weight: str | None
     where: str
     opened: OpenedFile | SparkFile | None = None
-    arrays: Mapping[str, NDArray[Any]] | None = None
     indexed: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
     score: tuple[str, ...] = ()
@@ -138,8 +126,6 @@ class FrameSource:
     """The types the scores were stored with."""
     quantum: int | None = None
     """The exponent of the power of two that weights are multiples of."""
-    seen: Look | None = None
-    """What is known of a single column of scores that holds finite numbers only."""
 
     @classmethod
     def by_roles(cls, frame: Any, roles: Roles, where: str) -> FrameSource:  # noqa: ANN401  a Narwhals frame
@@ -178,11 +164,9 @@ Source: TypeAlias = ArraySource | FrameSource
 
 
 def first_rows(source: FrameSource, column: str, label: Label | None, most: int = 3) -> list[int]:
-    """Row numbers of the first rows with a label, from 1 (from 0 for arrays); none where an engine has no order."""
+    """Row numbers of the first rows with a label, from 1 (of arrays from 0); none where an engine has no order."""
     if (rows_with := getattr(source.opened, "rows_with", None)) is not None:  # not of rows on a cluster
         return [row for row in rows_with(column, label, most) if not isinstance(row, Unplaced)]
-    if source.arrays is not None:
-        return [i for i, value in enumerate(source.arrays[column]) if value == label][:most]
     if not hasattr(source.frame, "get_column"):  # lazy
         return []
     values = enumerate(source.frame.get_column(column).to_list(), start=not source.indexed)

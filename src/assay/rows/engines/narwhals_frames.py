@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,9 +17,7 @@ from assay.rows.label_types import absent, unfit_labels
 from assay.rows.source import FrameSource, Roles, check_same_length, require
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
     from assay.rows.files.opened_file import OpenedFile
 
@@ -136,35 +133,12 @@ def from_columns(library: Literal["polars", "pyarrow"], roles: Roles) -> FrameSo
     """Series of Polars or PyArrow, put side by side and counted by their own engine."""
     sizes = {role: len(column) for role, column in roles.named().items()}  # type: ignore[arg-type]
     check_same_length(sizes)
-    columns = dict(zip(map(str, _aliased(roles).named().values()), roles.named().values(), strict=True))
-    frame = nw.from_dict(columns, backend=library)
-    return _checked(_side_by_side(narwhals_of(frame.to_native()), roles), roles)
-
-
-def from_arrays(arrays: Mapping[str, NDArray[Any]], roles: Roles) -> FrameSource:
-    """Numpy arrays read in place by the embedded engine."""
-    import duckdb
-
-    aliases = map(str, _aliased(roles).named().values())
-    columns: dict[str, NDArray[np.object_]] = dict(zip(aliases, arrays.values(), strict=True))
-    connection = duckdb.connect(
-        ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
-    )
-    connection.register("columns", columns)
-    return _side_by_side(nw.from_native(connection.table("columns")), roles, arrays=columns)
-
-
-def _aliased(roles: Roles) -> Roles:
-    """Plain column names for the roles, so that no name of a user reaches an engine."""
     numbers = count()
-    return roles.over(lambda *_: f"c{next(numbers)}")
-
-
-def _side_by_side(frame: Any, roles: Roles, *, arrays: Mapping[str, NDArray[Any]] | None = None) -> FrameSource:  # noqa: ANN401
-    aliased = _aliased(roles)
+    aliased = roles.over(lambda *_: f"c{next(numbers)}")  # no name of a user reaches an engine
     names = {str(column): role for role, column in aliased.named().items()}
-    source = FrameSource.by_roles(frame, aliased, "the given columns")
-    return replace(source, arrays=arrays, indexed=True, names=names)
+    frame = nw.from_dict(dict(zip(names, roles.named().values(), strict=True)), backend=library)
+    source = FrameSource.by_roles(narwhals_of(frame.to_native()), aliased, "the given columns")
+    return _checked(replace(source, indexed=True, names=names), roles)
 
 
 def demand_embedded(engine: str | None) -> None:

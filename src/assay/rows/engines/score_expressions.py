@@ -15,11 +15,11 @@ import narwhals.stable.v2 as nw
 from assay.core.errors import AssayError, not_numbers
 from assay.core.text import visible
 from assay.rows.columns import object_array
-from assay.rows.engines.duckdb_engine import engine_failure, quote_identifier
+from assay.rows.engines.duckdb_engine import engine_failure
 from assay.rows.files.opened_file import ROW, OpenedFile, number_column, numbered_rows
 from assay.rows.row_positions import Index, places
 from assay.rows.score_columns import EXACT, NORMAL, WIDTHS, Faults, Kind, demand_sound, inexact, score_array
-from assay.rows.source import FrameSource, Look, require
+from assay.rows.source import FrameSource, require
 from assay.rows.spark.spark_errors import told_as_ours
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ Frame: TypeAlias = Any
 """One of Narwhals' frames, eager or lazy."""
 PREDICTED: Final = "assay_predicted"
 MOST: Final = 3
-SAMPLED: Final = 16
-"""One in so many scores, by its value, goes into Spark's sketch of distinct ones, which costs as much as the rest."""
 
 
 def with_scores(source: FrameSource, columns: Sequence[str]) -> FrameSource:
@@ -163,8 +161,6 @@ def complete(source: FrameSource) -> Frame:
 
 def sound_frame(source: FrameSource, kind: Kind, *, single: bool, drop: bool) -> tuple[FrameSource, int]:
     """The source without rows whose score is missing, and how many those are; any other fault is an error."""
-    if single and len(source.score) == 1 and (found := _surely_sound(source, kind)) is not None:
-        return found, 0
     hits = _faults(source.score, kind, single=single)
     faults = Faults(**sums(source, hits))
     if faults.unnormal:
@@ -181,49 +177,23 @@ def sound_frame(source: FrameSource, kind: Kind, *, single: bool, drop: bool) ->
     return replace(source, frame=source.frame.filter(whole), dropped=source.dropped + faults.missing), faults.missing
 
 
-def _surely_sound(source: FrameSource, kind: Kind) -> FrameSource | None:
-    """The source, if one quick look, or the one before, says that its scores are without fault."""
-    seen = source.seen or looked(source)
-    if seen is None or (kind == "probability" and not (seen.low >= 0 and seen.high <= 1)):
-        return None
-    return replace(source, seen=seen)
-
-
 def embedded(source: FrameSource) -> OpenedFile | None:
     """The file whose rows wait in the embedded engine, if that is where they are."""
     opened = source.opened
     return opened if isinstance(opened, OpenedFile) and source.frame.implementation.is_duckdb() else None
 
 
-def looked(source: FrameSource) -> Look | None:
-    """What one look of the embedded engine, or of Spark, finds of a column of scores; None if any of them is unfit.
-
-    A file may state its largest number without regard to NaN, and the engine may believe it; a sum has seen every row.
-    """
-    (name,) = source.score  # a name of ours, which every engine reads as it stands
-    asked = ["count(*)", *(f"{what}({name})" for what in ("count", "min", "max", "sum"))]
-    kind = source.frame.implementation
-    if (opened := embedded(source)) is not None:
-        aggregates = opened.fetch(source.frame.to_native().aggregate(", ".join(asked)))[0]
+def about_distinct(source: FrameSource, names: Sequence[str]) -> int:
+    """About how many distinct scores the fullest column holds; 0 where the engine has no sketch of that."""
+    asked = [f"approx_count_distinct({name})" for name in names]  # names of ours, which every engine reads as they are
+    kind, native = source.frame.implementation, source.frame.to_native()
+    if embedded(source) is not None:
+        answer = native.aggregate(", ".join(asked))
     elif kind.is_pyspark() or kind.is_pyspark_connect():
-        asked.append(f"approx_count_distinct(CASE WHEN pmod(hash({name}), {SAMPLED}) = 0 THEN {name} END)")
-        with told_as_ours(source.where):
-            aggregates = tuple(source.frame.to_native().selectExpr(*asked).collect()[0])
+        answer = native.selectExpr(*asked)
     else:
-        return None
-    rows, there, low, high, total, *about = aggregates
-    if not rows or there != rows or not math.isfinite(total):
-        return None
-    return Look(rows=rows, low=float(low), high=float(high), distinct=SAMPLED * sum(about))
-
-
-def about_distinct(opened: OpenedFile, source: FrameSource, names: Sequence[str], rows: int | None = None) -> int:
-    """About how many distinct scores the fullest column holds, in all rows or in the first ones."""
-    asked = ", ".join(f"approx_count_distinct({quote_identifier(name)})" for name in names)
-    relation = source.frame.to_native()
-    return max(
-        int(one) for one in opened.fetch((relation if rows is None else relation.limit(rows)).aggregate(asked))[0]
-    )
+        return 0
+    return max(cast("tuple[int, ...]", fetched(source, nw.from_native(answer))[0]))
 
 
 def off_one(source: FrameSource) -> Any:  # noqa: ANN401  a Narwhals expression

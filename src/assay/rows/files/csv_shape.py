@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     Places: TypeAlias = NDArray[np.intp]
 
 _MARK = b"\x01"  # stands for a line break inside quotes; the file itself holds no control characters
-_CACHED = 1 << 16  # bytes whose masks stay in a processor's cache
 _QUOTE, _NEWLINE, _RETURN = 34, 10, 13
 _SHOWN = 3
 
@@ -121,8 +120,6 @@ class Body:
         """The delimiters and line ends outside quotes, with line breaks inside them marked; quotes must stand right."""
         import numpy as np
 
-        if not self.inside and (rows := self._alike(block, kept)):
-            return self.good * rows
         data = np.frombuffer(block + b"\n", np.uint8)  # the newline stands for what is before and after the block
         at = np.flatnonzero(data == _QUOTE)
         was = int(self.inside)
@@ -138,33 +135,6 @@ class Body:
         self.folded |= bool(broken.any()) or bool((inside & (marks == _RETURN)).any())
         out = np.where(broken, _MARK[0], marks)[(~inside & ~quotes) | broken]
         return bytes(out.astype(np.uint8))
-
-    def _alike(self, block: bytes, kept: bytes) -> int:
-        """The rows of a block whose rows all quote the same fields, whole ones without quotes inside; 0 for any other.
-
-        The marks then come in one order, in which a quote behind a delimiter or a line end can only open a field and a
-        quote before one can only close it. So it is enough to count such pairs, without a list of the places.
-        """
-        import numpy as np
-
-        pattern = kept[: kept.find(b"\n") + 1]
-        rows = kept.count(b"\n")
-        fields = pattern.count(b'""')
-        if pattern * rows != kept or pattern.replace(b'""', b"") != self.good or not block.endswith(b"\n"):
-            return 0
-        opening, closing = int(block.startswith(b'"')), 0
-        for at in range(0, len(block), _CACHED):
-            data = np.frombuffer(block, np.uint8, min(_CACHED + 1, len(block) - at), at)
-            quotes, bounds = data == _QUOTE, (data == self.mark[0]) | (data == _NEWLINE)
-            opening += int(np.count_nonzero(quotes[1:] & bounds[:-1]))
-            if self.header.crlf:
-                bounds |= data == _RETURN
-            closing += int(np.count_nonzero(quotes[:-1] & bounds[1:]))
-        if not opening == closing == fields * rows:
-            return 0
-        self.longest = max(self.longest, self.length + len(block))
-        self.length = 0
-        return rows
 
     def _demand_quoting(self, block: bytes, line: int, data: Bytes, opening: Places, closing: Places) -> None:
         """A quote opens a field, closes it, or is doubled inside; it stands nowhere else."""

@@ -39,7 +39,7 @@ _WORDS = {
 }
 
 # The engine's JSON also takes NaN, infinity and trailing commas, rounds whole numbers past 64 bits and turns 1e400 into
-# infinity; lines that might hold one of these are parsed again, strictly.
+# infinity; a file that might hold one of these is parsed again, strictly.
 _ODD = r"[:,\[]\s*-?(?i:nan|inf)|,\s*[}\]]|[:,\[]\s*-?\d{19}|[eE]\+?\d{3}"
 
 
@@ -72,7 +72,7 @@ def describe(text: Text, path: str, connection: duckdb.DuckDBPyConnection) -> Ch
         with told_as_ours(text.where, "jsonl"):
             connection.sql(str(scan))
     except EngineError:
-        raise_if_not_strict(text)
+        check_lines(text)
         raise
     return Checked(scan=scan, rows=rows, empty=empty, faults=faults, notes=(*text.notes, *unnamed))
 
@@ -122,12 +122,12 @@ def _keys(text: Text, objects: str, connection: duckdb.DuckDBPyConnection, rows:
             groups = connection.execute(query).fetchall()
             first = connection.execute(f"SELECT json_keys(json) FROM {objects} LIMIT 1").fetchall()  # noqa: S608
     except EngineError:
-        raise_if_not_strict(text)
+        check_lines(text)
         raise
     read = sum(count for _, _, count in groups)
     plain = all(keys and len(set(keys)) == len(keys) for keys, _, _ in groups)
     if not plain or read != rows:
-        raise_if_not_strict(text)
+        check_lines(text)
     if read != rows:
         raise misread(text.where, "the engine read another number of lines than the file has", read, rows)
     known = list(first[0][0] or ())
@@ -195,18 +195,23 @@ def _finite(digits: str) -> float:
     return value
 
 
-def raise_if_not_strict(text: Text) -> None:
-    """Parse every line strictly and raise one error for all that fail; silent if all are fine."""
+def check_lines(text: Text) -> dict[str, int]:
+    """Parse every line strictly and raise one error for all that fail; by key, the bits of whole numbers past 63."""
     wrong, first, array = Trouble(), "", False
+    widest: dict[str, int] = {}
     for number, line in enumerate(_lines(text), start=1):
         array |= number == 1 and line.startswith(b"[")
         if not line.strip(b"\r"):
             continue  # blank lines at the end
         try:
-            strict(line)
+            values = strict(line)
         except ValueError as error:
             first = first or str(error)
             wrong.add(number)
+            continue
+        for key, value in values.items():
+            if isinstance(value, int) and not -(2**63) <= value < 2**63:
+                widest[key] = max(widest.get(key, 0), 65 if value < 0 else value.bit_length())
     if wrong.count:
         raise RowsError(
             "file-unreadable",
@@ -216,6 +221,7 @@ def raise_if_not_strict(text: Text) -> None:
             known="one object a line, in strict JSON, every key once; null for a missing value",
             fix="write the objects of the array one a line, without the brackets" if array else "correct these lines",
         )
+    return widest
 
 
 def _lines(text: Text) -> Iterator[bytes]:
@@ -249,18 +255,12 @@ class _Columns:
         for (kinds,) in self._run(f"SELECT DISTINCT json_type(json, [{paths}]) FROM {self.objects}"):  # noqa: S608
             for name, kind in zip(self.names, kinds, strict=True):
                 seen[name].add(kind)
-        huge = self._huge() if self.odd else {}
-        kinds_of: dict[str, str] = {}
-        faults: dict[str, Fault] = {}
-        for name, column_kinds in seen.items():
-            kind, fault = self._judge(name, column_kinds, huge.get(name, 0))
-            kinds_of[name] = kind
-            if fault:
-                faults[name] = fault
+        huge = check_lines(self.text) if self.odd else {}
+        judged = {name: self._judge(name, kinds, huge.get(name, 0)) for name, kinds in seen.items()}
         return (
-            kinds_of,
-            faults,
-            frozenset(name for name, column_kinds in seen.items() if not column_kinds - {None, "NULL"}),
+            {name: kind for name, (kind, _) in judged.items()},
+            {name: fault for name, (_, fault) in judged.items() if fault},
+            frozenset(name for name, kinds in seen.items() if not kinds - {None, "NULL"}),
         )
 
     def _judge(self, name: str, found: set[str | None], digits: int) -> tuple[str, Fault | None]:
@@ -277,28 +277,6 @@ class _Columns:
         if len(kinds) > 1:
             return "JSON", partial(self._mixed, name)
         return (kinds or {"VARCHAR"}).pop(), lacking
-
-    def _huge(self) -> dict[str, int]:
-        """For each key the bits of its widest whole number past 63; every odd line must be strict JSON."""
-        widest: dict[str, int] = {}
-        odd = f"SELECT json FROM {self.objects} WHERE regexp_matches(json, {quote_literal(_ODD)})"  # noqa: S608
-        with told_as_ours(self.text.where, "jsonl"):
-            cursor = self.connection.execute(odd)
-            while lines := cursor.fetchmany(10_000):
-                for (line,) in lines:
-                    self._widen(line, widest)
-        return widest
-
-    def _widen(self, line: str, widest: dict[str, int]) -> None:
-        try:
-            values = strict(line.encode())
-        except ValueError:
-            raise_if_not_strict(self.text)
-            raise
-        for key, value in values.items():
-            if isinstance(value, int) and not -(2**63) <= value < 2**63:
-                bits = 65 if value < 0 else value.bit_length()
-                widest[key] = max(widest.get(key, 0), bits)
 
     def _run(self, query: str) -> list[tuple[list[str | None]]]:
         with told_as_ours(self.text.where, "jsonl"):

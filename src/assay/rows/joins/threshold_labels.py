@@ -76,5 +76,4 @@ def opened_cut(opened: Callable[[Roles], Source], roles: Roles) -> Source:
         group={name: called(column, source.group.get(name)) for name, column in roles.group.items()},
         score=source.score[:own],
         names={**source.names, **{name: cut.score for name, (cut, _) in made.items()}},
-        seen=None,
     )

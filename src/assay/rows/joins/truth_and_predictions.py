@@ -257,10 +257,7 @@ def _check_unique_ids(source: Source, data: object, id: object) -> None:
 
 
 def _check_length(source: Source, id: object) -> None:
-    if isinstance(source, ArraySource):
-        rows = len(source.truth)
-    else:
-        rows = len(source.frame if source.arrays is None else next(iter(source.arrays.values())))
+    rows = len(source.truth) if isinstance(source, ArraySource) else len(source.frame)
     if (ids := len(as_array(id, "id"))) != rows:
         raise UnpairedRows(
             "rows-unmatched",

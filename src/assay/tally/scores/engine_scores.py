@@ -18,7 +18,6 @@ from assay.rows.engines.score_expressions import (
     about_distinct,
     arrays,
     complete,
-    embedded,
     fetched,
     first_largest,
 )
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
 
 SURELY: Final = 2
 """A sketch of distinct numbers errs by a few per cent; from this many times the limit on, it is believed."""
-HEAD: Final = 3
-"""In the first rows, this many times the limit, there are often enough distinct scores to know."""
 
 
 def distinct_scores(source: FrameSource, wanted: Wanted) -> int:
@@ -50,33 +47,18 @@ def distinct_scores(source: FrameSource, wanted: Wanted) -> int:
 
     Not counted where there are no more rows than allowed.
     """
-    rows = source.seen.rows if source.seen else cast("int", fetched(source, source.frame.select(nw.len()))[0][0])
+    rows = cast("int", fetched(source, source.frame.select(nw.len()))[0][0])
     if rows <= wanted.exact:
         return rows
-    if source.seen and source.seen.distinct > SURELY * wanted.exact:
-        return source.seen.distinct
     names = [source.score[place] for place in wanted.columns]
-    if (about := _sketched(source, names, rows, wanted.exact)) > SURELY * wanted.exact:
+    if (about := about_distinct(source, names)) > SURELY * wanted.exact:
         return about  # counting millions of distinct numbers takes longer than rounding them
-    counts = [nw.col(name).n_unique().alias(f"n{i}") for i, name in enumerate(names)]
-    # A file is at hand, and millions of distinct numbers take memory: column after column, up to the first with enough.
-    asked = [[count_] for count_ in counts] if embedded(source) is not None else [counts]
     most = 0
-    for some in asked:
-        most = max(most, *cast("tuple[int, ...]", fetched(source, source.frame.select(*some))[0]))
+    for name in names:  # one after the other, for millions of distinct numbers take memory
+        most = max(most, cast("int", fetched(source, source.frame.select(nw.col(name).n_unique()))[0][0]))
         if most > wanted.exact:
             break
     return most
-
-
-def _sketched(source: FrameSource, names: Sequence[str], rows: int, exact: int) -> int:
-    """About how many distinct scores the fullest column holds, if the embedded engine has a sketch of it, else 0."""
-    if (opened := embedded(source)) is None:
-        return 0
-    first = HEAD * exact
-    if rows > 2 * first and (about := about_distinct(opened, source, names, first)) > SURELY * exact:
-        return about  # there are as many in all rows, or more
-    return about_distinct(opened, source, names)
 
 
 def scores_of_frame(source: FrameSource, wanted: Wanted) -> Scored:
@@ -255,4 +237,4 @@ def with_row_scores(source: FrameSource, columns: Sequence[int], labels: Sequenc
     direction = nw.when(length > 0).then(own / length).otherwise(nw.lit(0.0))
     there = source.frame.filter(~truth.is_null())
     made = there.with_columns(best.alias(TOP), direction.alias(DIRECTION), right.alias(IS_RIGHT))
-    return replace(source, frame=made, truth=IS_RIGHT, group={}, seen=None)
+    return replace(source, frame=made, truth=IS_RIGHT, group={})

@@ -182,12 +182,7 @@ def test_a_mapping_and_a_frame_may_name_their_id(library):
         refusal(roles | {"id": "k"}, "missing-column", assay.MissingColumn)
 
 
-def test_ids_beside_columns_that_an_engine_counts_are_looked_at_too(monkeypatch):
-    monkeypatch.setattr("assay.rows.open.ENGINE_FROM", 2)
-    truth = np.array(["a", "b", "a"], dtype=object)
-    rows = {"truth": truth, "predicted": truth, "positive": "b"}
-    refusal(rows | {"id": ["x", "y", "x"]}, "duplicate-id")
-    assert flat.assess(**rows, id=["x", "y", "z"]).census.scored == 3
+def test_ids_beside_columns_that_an_engine_counts_are_looked_at_too():
     series = pl.Series(["a", "b", "a"])
     refusal({"truth": series, "predicted": series, "positive": "b", "id": series}, "duplicate-id")
 
