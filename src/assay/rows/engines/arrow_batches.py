@@ -33,8 +33,8 @@ def _streamed(column: Any, arrow: Any, *, text: bool) -> Any:  # noqa: ANN401  a
     if text and arrow.types.is_string(column.type):
         return column
     try:
-        return column.to_numpy()
-    except arrow.ArrowInvalid as error:
+        return np.from_dlpack(column)  # to_numpy would import pandas
+    except arrow.ArrowTypeError as error:
         raise _unexpected(column.type) from error
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import DuplicateError
 
-from assay.core.errors import AssayError, PlanError, RowsError, missing_extra, nested_column
+from assay.core.errors import AssayError, RowsError, missing_extra, nested_column
 from assay.core.text import listed, quoted, visible
 from assay.rows.engines.duckdb_engine import engine_failure
 from assay.rows.label_types import absent, unfit_labels
@@ -165,20 +165,6 @@ def _side_by_side(frame: Any, roles: Roles, *, arrays: Mapping[str, NDArray[Any]
     names = {str(column): role for role, column in aliased.named().items()}
     source = FrameSource.by_roles(frame, aliased, "the given columns")
     return replace(source, arrays=arrays, indexed=True, names=names)
-
-
-def demand_embedded(engine: str | None) -> None:
-    """Check that the engine of files, where it is not a cluster, is the embedded one."""
-    if engine not in (None, "duckdb"):
-        raise PlanError(
-            "option-unknown",
-            f"there is no engine {quoted(engine)}",
-            where="engine",
-            known="duckdb, spark://HOST:PORT, sc://HOST:PORT",
-            fix="scan the file with Polars and give the frame: data=pl.scan_parquet(...)"
-            if engine == "polars"
-            else "name one of these, or leave it out",
-        )
 
 
 def of_opened(opened: OpenedFile, roles: Roles) -> FrameSource:
