@@ -241,7 +241,7 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
             "findings": [] if self._standing is None else list(self._standing.findings),
             "controls": self._evidence.get("controls", []),
             "conformity": self._evidence.get("conformity", NOTHING_SHOWN),
-            "decisions": [one.to_json() for one in self.decisions],
+            "decisions": [] if self._accepted is None else [one.to_json() for one in self.decisions],
             "tallies": tallies,
             "plan": {**plan, "digest": digest(plan)},
             "environment": {**self._environment, **self._evidence.get("environment", {})},

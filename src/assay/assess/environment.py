@@ -43,9 +43,11 @@ def environment(limits: Limits | None = None) -> dict[str, Any]:
 def build() -> str:
     """A digest of this program's own source, by which a Record tells whether the very same one computes it again."""
     here, source_hash = Path(__file__).parents[1], hashlib.sha256()
-    for path in sorted(one for one in here.rglob("*") if one.suffix in (".py", ".toml") and one.is_file()):
-        source_hash.update(f"{path.relative_to(here).as_posix()}\0".encode())
-        source_hash.update(path.read_bytes().replace(b"\r\n", b"\n"))
+    folders = ((Path(folder).relative_to(here).parts, names) for folder, _, names in os.walk(here))
+    files = [(*folder, name) for folder, names in folders for name in names if name.endswith((".py", ".toml"))]
+    for parts in sorted(files):
+        source_hash.update(f"{'/'.join(parts)}\0".encode())
+        source_hash.update(here.joinpath(*parts).read_bytes().replace(b"\r\n", b"\n"))
     return source_hash.hexdigest()[:16]
 
 

@@ -65,7 +65,7 @@ def open_path(
     progress: Progress | None = None,
 ) -> OpenedFile | SparkFile:
     """Files, or a table or query of a database, in the embedded engine or in the one that is named."""
-    from assay.rows.engines.narwhals_frames import demand_embedded
+    from assay.rows.engines.duckdb_engine import demand_embedded
     from assay.rows.spark.spark_session import is_cluster
 
     if engine is not None and is_database(data):

@@ -22,7 +22,7 @@ from assay.assess.compare.model_columns import (
 )
 from assay.assess.provenance import origin, origin_of, origins
 from assay.core.errors import PlanError, RowsError
-from assay.rows.engines.narwhals_frames import demand_embedded
+from assay.rows.engines.duckdb_engine import demand_embedded
 from assay.rows.files.file_list import are_paths
 from assay.rows.joins.matched_models import match_in_duckdb
 from assay.rows.joins.mismatch_errors import SUBJECT, ids_told

@@ -32,10 +32,9 @@ def _streamed(column: Any, arrow: Any, *, text: bool) -> Any:  # noqa: ANN401  a
     """Numbers in the memory of the stream, or texts as they are."""
     if text and arrow.types.is_string(column.type):
         return column
-    try:
-        return column.to_numpy()
-    except arrow.ArrowInvalid as error:
-        raise _unexpected(column.type) from error
+    if column.null_count or not (arrow.types.is_floating(column.type) or arrow.types.is_integer(column.type)):
+        raise _unexpected(column.type)
+    return np.from_dlpack(column)  # to_numpy would import pandas
 
 
 def _stored(connection: Any, query: str, *, text: bool) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401  of DuckDB

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from assay.core.errors import AssayError, EngineError, MissingColumn, RowsError
+from assay.core.errors import AssayError, EngineError, MissingColumn, PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.files.formats import damaged
@@ -95,6 +95,20 @@ def engine_errors() -> tuple[type[Exception], ...]:
     import duckdb
 
     return (duckdb.Error,)
+
+
+def demand_embedded(engine: str | None) -> None:
+    """Check that the engine of files, where it is not a cluster, is the embedded one."""
+    if engine not in (None, "duckdb"):
+        raise PlanError(
+            "option-unknown",
+            f"there is no engine {quoted(engine)}",
+            where="engine",
+            known="duckdb, spark://HOST:PORT, sc://HOST:PORT",
+            fix="scan the file with Polars and give the frame: data=pl.scan_parquet(...)"
+            if engine == "polars"
+            else "name one of these, or leave it out",
+        )
 
 
 def connect(paths: Sequence[str], limits: Limits = Limits()) -> duckdb.DuckDBPyConnection:  # noqa: B008  frozen

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import DuplicateError
 
-from assay.core.errors import AssayError, PlanError, RowsError, missing_extra, nested_column
+from assay.core.errors import AssayError, RowsError, missing_extra, nested_column
 from assay.core.text import listed, quoted, visible
 from assay.rows.engines.duckdb_engine import engine_failure
 from assay.rows.label_types import absent, unfit_labels
@@ -139,20 +139,6 @@ def from_columns(library: Literal["polars", "pyarrow"], roles: Roles) -> FrameSo
     frame = nw.from_dict(dict(zip(names, roles.named().values(), strict=True)), backend=library)
     source = FrameSource.by_roles(narwhals_of(frame.to_native()), aliased, "the given columns")
     return _checked(replace(source, indexed=True, names=names), roles)
-
-
-def demand_embedded(engine: str | None) -> None:
-    """Check that the engine of files, where it is not a cluster, is the embedded one."""
-    if engine not in (None, "duckdb"):
-        raise PlanError(
-            "option-unknown",
-            f"there is no engine {quoted(engine)}",
-            where="engine",
-            known="duckdb, spark://HOST:PORT, sc://HOST:PORT",
-            fix="scan the file with Polars and give the frame: data=pl.scan_parquet(...)"
-            if engine == "polars"
-            else "name one of these, or leave it out",
-        )
 
 
 def of_opened(opened: OpenedFile, roles: Roles) -> FrameSource:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, cast
 from assay.core.errors import PlanError, UnpairedRows
 from assay.core.text import counted
 from assay.rows.columns import as_array
-from assay.rows.engines.duckdb_engine import quote_identifier, quote_literal, told_as_ours
-from assay.rows.engines.narwhals_frames import demand_embedded, of_opened
+from assay.rows.engines.duckdb_engine import demand_embedded, quote_identifier, quote_literal, told_as_ours
+from assay.rows.engines.narwhals_frames import of_opened
 from assay.rows.files.formats import FRAME, Reading
 from assay.rows.files.opened_file import NUMERIC, VIEW, Home, OpenedFile, check_scalar, locate
 from assay.rows.inputs import input_of, load_inputs, two_inputs, with_inputs

@@ -127,7 +127,7 @@ def deciles(truth: Floats, error: Floats, counts: Floats, level: float) -> list[
     ties = np.concatenate([[True], truth[order][1:] != truth[order][:-1]])
     parts = parts[np.maximum.accumulate(np.where(ties, np.arange(len(parts)), 0))]  # equal truth stays together
     rows = []
-    for part in np.unique(parts).tolist():
+    for part in sorted(set(parts.tolist())):
         chosen = order[parts == part]
         weights, sizes = counts[chosen], np.abs(error[chosen])
         n = float(weights.sum())

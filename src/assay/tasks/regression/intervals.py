@@ -7,7 +7,6 @@ Coverage of each: `docs/why/regression-coverage.md`.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -48,6 +47,8 @@ NONE: Final = {
 SUMS: Final = {"sum_absolute_error": "mean_absolute_error", "sum_squared_error": "mean_squared_error"}
 """Sums whose interval is that of the mean, times the rows."""
 LIMITS: Final = ("bland_altman_low", "bland_altman_high")
+FARTHEST: Final = 12
+"""Standard deviations around its mode beyond which a binomial chance is below 1e-30."""
 
 
 def find_interval(measure: Measure, view: View, level: float) -> Interval | str:
@@ -285,11 +286,11 @@ def _unit_rank_ends(view: RowView, share: float, level: float, *, absolute: bool
 
 def _rank_ends(n: int, share: float, level: float) -> tuple[int, int]:
     """The ranks between which a quantile lies with at least the level; 0 or n + 1 where there is no such rank."""
-    from scipy.special import bdtr
-
-    def chance(successes: int) -> float:
-        return float(bdtr(successes, n, share))
-
-    tail = (1 - level) / 2
-    ranks = range(n + 1)
-    return bisect_right(ranks, tail, key=chance), bisect_left(ranks, 1 - tail, key=chance) + 1
+    mode, reach = min(int((n + 1) * share), n), FARTHEST * math.ceil(math.sqrt(n * share * (1 - share)) + 1)
+    lower, upper = np.arange(mode, max(mode - reach, 0), -1.0), np.arange(mode, min(mode + reach, n), 1.0)
+    falling = np.cumprod(lower * (1 - share) / ((n + 1 - lower) * share))  # chances, each by its neighbour
+    rising = np.cumprod((n - upper) * share / ((upper + 1) * (1 - share)))
+    running = np.cumsum(np.concatenate([falling[::-1], [1.0], rising]))
+    tail, first = (1 - level) / 2, mode - len(lower)
+    low, high = running.searchsorted(tail * running[-1], "right"), running.searchsorted((1 - tail) * running[-1])
+    return first + int(low), first + int(high) + 1

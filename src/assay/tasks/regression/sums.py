@@ -117,9 +117,20 @@ def central_moments(values: Floats, weights: Floats) -> tuple[float, float, floa
     return second, third, fourth
 
 
-def midranks(codes: Floats, counts: Floats) -> Floats:
-    """Mean rank of every entry, as a share of all rows; entries with the same code are tied."""
-    _, place = np.unique(codes, return_inverse=True)
+def number_values(values: Floats) -> NDArray[np.intp]:
+    """The place of each value among the distinct ones, as `np.unique` finds it, which imports `numpy.ma`.
+
+    >>> number_values(np.array([2.5, 1.0, 2.5])).tolist()
+    [1, 0, 1]
+    """
+    order = np.argsort(values)
+    places = np.zeros(len(values), dtype=np.intp)
+    places[order[1:]] = np.cumsum(values[order[1:]] != values[order[:-1]])
+    return places
+
+
+def midranks(place: NDArray[np.intp], counts: Floats) -> Floats:
+    """Mean rank of every entry, as a share of all rows; entries with the same place are tied."""
     sizes = np.bincount(place, weights=counts)
     before = np.concatenate([[0.0], np.cumsum(sizes)[:-1]])
     return np.asarray((before + sizes / 2)[place] / counts.sum(), dtype=np.float64)
@@ -131,20 +142,20 @@ def rank_correlation(truth: Floats, predicted: Floats, counts: Floats) -> tuple[
     >>> rank_correlation(np.array([1.0, 2, 3]), np.array([1.0, 3, 2]), np.ones(3))[0]
     0.5
     """
-    first, second = midranks(truth, counts) - 0.5, midranks(predicted, counts) - 0.5
+    places = number_values(truth), number_values(predicted)
+    first, second = (midranks(place, counts) - 0.5 for place in places)
     rows = counts.sum()
     spreads = [float((counts * ranks * ranks).sum()) for ranks in (first, second)]
     if not (spreads[0] and spreads[1]):
         return None, np.zeros(len(truth))
     size = np.sqrt(spreads[0] * spreads[1])
     value = float((counts * first * second).sum() / size)
-    above = _mass_above(truth, counts * second) + _mass_above(predicted, counts * first)
+    above = _mass_above(places[0], counts * second) + _mass_above(places[1], counts * first)
     return min(1.0, max(-1.0, value)), (first * second + above / rows) * (rows / size)
 
 
-def _mass_above(codes: Floats, mass: Floats) -> Floats:
-    """The mass of all entries with a larger code, half of that of equal ones."""
-    _, place = np.unique(codes, return_inverse=True)
+def _mass_above(place: NDArray[np.intp], mass: Floats) -> Floats:
+    """The mass of all entries at a larger place, half of that of equal ones."""
     sizes = np.bincount(place, weights=mass)
     behind = np.concatenate([np.cumsum(sizes[::-1])[::-1][1:], [0.0]])
     return np.asarray((behind + sizes / 2)[place], dtype=np.float64)
@@ -157,7 +168,10 @@ def log_ratios(truth: Floats, predicted: Floats, error: Floats, out: Floats) -> 
     [-41.447]
     """
     np.divide(error, np.add(predicted, 1.0, out=out), out=out)
-    low = np.flatnonzero(out < -0.9)  # noqa: PLR2004  from here on digits would be lost, but not the other way round
+    least = -0.9  # from here on digits would be lost, but not the other way round
+    if out.min(initial=0.0) >= least:
+        return np.log1p(out, out=out)
+    low = np.flatnonzero(out < least)
     out[low] = -error[low] / (1 + truth[low])
     np.log1p(out, out=out)
     out[low] *= -1

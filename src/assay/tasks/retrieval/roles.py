@@ -66,7 +66,7 @@ def open_path(given: object, request: Request) -> OpenedFile | None:
     """The table of a file in the embedded engine; None where rows come from elsewhere."""
     if not are_paths(given) or is_database(given) or (request.engine is not None and is_cluster(request.engine)):
         return None
-    from assay.rows.engines.narwhals_frames import demand_embedded
+    from assay.rows.engines.duckdb_engine import demand_embedded
     from assay.rows.files.file_set import open_files
     from assay.rows.files.formats import Reading
     from assay.rows.limits import Limits
