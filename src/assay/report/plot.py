@@ -129,7 +129,7 @@ def _rows_of_values(data: Data) -> Iterator[dict[str, Any]]:
 
 
 def _rows_of_lines(data: Data) -> Iterator[dict[str, Any]]:
-    for line in data.get("series", [data]):
+    for line in data["series"]:
         yield from ({"series": line.get("name") or "", "x": point[0], "y": point[1]} for point in line["points"])
 
 
@@ -161,7 +161,7 @@ def _rows_of_lanes(data: Data) -> Iterator[dict[str, Any]]:
 
 
 ROWS: Final[dict[str, Callable[[Data], Iterator[dict[str, Any]]]]] = {
-    "lines": _rows_of_lines, "timeline": _rows_of_lines, "distribution": _rows_of_bins, "cloud": _rows_of_cells,
+    "lines": _rows_of_lines, "distribution": _rows_of_bins, "cloud": _rows_of_cells,
     "matrix": _rows_of_matrix, "picture": _rows_of_shapes, "dots": _rows_of_lanes,
 }  # fmt: skip
 """The numbers of a chart of each kind, a dictionary for each mark."""

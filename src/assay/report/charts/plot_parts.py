@@ -112,10 +112,19 @@ def safe_text(thing: object) -> str:
     return "" if thing is None or thing == "" else visible(thing)
 
 
-def head_of(chart: Data) -> tuple[str, str]:
-    """The title of a chart, and as much of it as fits above."""
-    title = safe_text(chart["title"])
-    return title, fitted(title, HEAD, ems)
+def svg_document(
+    chart: Data, size: tuple[int, int], described: str, body: str, *, kind: str = "plot", data: str = ""
+) -> str:
+    """A chart with its title, its text alternative and as much of the title above as fits."""
+    (width, height), title = size, safe_text(chart["title"])
+    told = safe_text(chart.get("described")) or described
+    return (
+        f'<svg class="{kind}" role="img" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
+        f' width="{width}" height="{height}" fill="currentColor" font-family="system-ui, sans-serif"'
+        f' font-size="10"{data}><title>{escape(title)}</title><desc>{escape(told)}</desc>'
+        f'<text class="hd" x="0" y="14" font-weight="600" font-size="13">{escape(fitted(title, HEAD, ems))}</text>'
+        f"{body}</svg>"
+    )
 
 
 def short_name(thing: object) -> str:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from assay.core.text import counted
-from assay.report.charts.plane import TOP, Spot, near, path_text, straightened, svg_document
+from assay.report.charts.plane import TOP, Spot, near, path_text, straightened
 from assay.report.charts.plot_parts import (
     BLUE,
     LINE,
@@ -21,12 +21,12 @@ from assay.report.charts.plot_parts import (
     WIDTH,
     Data,
     Look,
-    head_of,
     legend,
     listed_phrases,
     number,
     safe_text,
     short_name,
+    svg_document,
     text_at,
     tuples,
 )
@@ -82,8 +82,7 @@ def picture(chart: Data) -> str:
     marked = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items()) or "nothing marked"
     described = f"{marked}. {safe_text(chart.get('caption'))}".strip()
     size = (WIDTH, round(below - 6 + LINE * len(caption)))
-    title, head = head_of(chart)
-    return svg_document("plot", size, title, described, f"{body}{labels}{key}{lines}", head=head)
+    return svg_document(chart, size, described, f"{body}{labels}{key}{lines}")
 
 
 def _label(text: str, corners: Sequence[Spot]) -> str:
@@ -134,9 +133,7 @@ def matrix(chart: Data) -> str:
     hidden = " and ".join(counted(len(names) - most, what) for names, most, what in limits if len(names) > most)
     foot = text_at(0, bottom + 14, f"and {hidden}", WIDTH, kind="so") if hidden else ""
     size = (WIDTH, bottom + 6 + LINE * bool(hidden))
-    body = "".join((*shades, *parts, foot))
-    title, head = head_of(chart)
-    return svg_document("plot", size, title, _described(rows, columns, cells), body, head=head)
+    return svg_document(chart, size, _described(rows, columns, cells), "".join((*shades, *parts, foot)))
 
 
 def _column_name(name: str, x: float, top: int, wide: int, *, upright: bool) -> str:
