@@ -10,7 +10,7 @@ from itertools import count, groupby, pairwise
 from typing import Final
 from xml.sax.saxutils import escape
 
-from assay.core.text import counted
+from assay.core.text import counted, phrases
 from assay.report.charts import plot_parts as parts
 from assay.report.charts.plane import (
     TOP,
@@ -161,9 +161,9 @@ def lines(chart: Data) -> str:
     named = [(look, name) for name, look in {line.name: line.look for line in series}.items()]
     named += [(CHANCE, str(chart["diagonal"]))] if isinstance(chart.get("diagonal"), str) else []
     named += [(BANDED, str(chart["shaded"]))] if chart.get("shaded") else []
-    phrases = [_described(line, scales) for line in series]
-    phrases += [f"{parts.short_name(text or 'marked')} from {value_text(a)} to {value_text(b)}" for a, b, text in spans]
-    return plane.draw(f"{counted(len(series), 'line')}: {parts.listed_phrases(phrases)}.", body, named)
+    facts = [_described(line, scales) for line in series]
+    facts += [f"{parts.short_name(text or 'marked')} from {value_text(a)} to {value_text(b)}" for a, b, text in spans]
+    return plane.draw(f"{counted(len(series), 'line')}: {phrases(facts, most=6)}.", body, named)
 
 
 def _series(raw: Data, scales: tuple[str, str], places: Iterator[int]) -> Series:
@@ -278,10 +278,10 @@ def distribution(chart: Data) -> str:
         movable = ""
     names = (replace(BLUE, width=8), parts.safe_text(chart.get("name"))), (ORANGE, parts.safe_text(second.get("name")))
     most = counts.index(max(counts))
-    phrases = [f"{value_text(sum(counts))} values from {value_text(edges[0])} to {value_text(edges[-1])}"]
-    phrases += [f"most, {value_text(counts[most])}, from {value_text(edges[most])} to {value_text(edges[most + 1])}"]
-    phrases += [f"{parts.short_name(text)} at {value_text(x)}" for x, text in marks if text]
-    return plane.draw(f"{parts.listed_phrases(phrases)}.", body, names)
+    facts = [f"{value_text(sum(counts))} values from {value_text(edges[0])} to {value_text(edges[-1])}"]
+    facts += [f"most, {value_text(counts[most])}, from {value_text(edges[most])} to {value_text(edges[most + 1])}"]
+    facts += [f"{parts.short_name(text)} at {value_text(x)}" for x, text in marks if text]
+    return plane.draw(f"{phrases(facts, most=6)}.", body, names)
 
 
 def cloud(chart: Data) -> str:
@@ -306,12 +306,12 @@ def cloud(chart: Data) -> str:
     peak, row, column = max((n, -i, -j) for i, cells in enumerate(counts) for j, n in enumerate(cells))
     notes = [f"Darker cells hold more, up to {value_text(round(peak) if peak >= 1 else peak)}."]
     notes += [f"{SPOTS} of {len(points):,} points are drawn."] if len(points) > SPOTS else []
-    phrases = [f"{value_text(round(sum(map(sum, counts)), 6))} values"]
+    facts = [f"{value_text(round(sum(map(sum, counts)), 6))} values"]
     if peak:
         x, y = (f"{value_text(edges[-i])} to {value_text(edges[1 - i])}" for edges, i in ((across, column), (up, row)))
-        phrases[0] += f", most at {x} across and {y} up"
-    phrases += [f"{parts.short_name(rule.get('text') or 'line')} at {value_text(at)}" for at, rule in rules]
-    return plane.draw(f"{parts.listed_phrases(phrases)}.", body, notes=notes)
+        facts[0] += f", most at {x} across and {y} up"
+    facts += [f"{parts.short_name(rule.get('text') or 'line')} at {value_text(at)}" for at, rule in rules]
+    return plane.draw(f"{phrases(facts, most=6)}.", body, notes=notes)
 
 
 def _shades(grid: Sequence[Sequence[float]], plane: Plane, corners: Sequence[Spot]) -> str:
@@ -321,9 +321,9 @@ def _shades(grid: Sequence[Sequence[float]], plane: Plane, corners: Sequence[Spo
     for i, row in enumerate(grid):
         start = 0
         for level, run in groupby(math.ceil(LEVELS * math.log1p(n) / peak - 1e-9) for n in row):
-            wide = len(list(run))
-            paths[level] += f"M{start} {i}h{wide}"
-            start += wide
+            cells = len(list(run))
+            paths[level] += f"M{start} {i}h{cells}"
+            start += cells
     (x, y), (right, top) = ((plane.x(a), plane.y(b)) for a, b in corners)
     wide, high = (right - x) / len(grid[0]), (y - top) / len(grid)
     look = f'transform="translate({near(x)} {y - high / 2:.3f}) scale({wide:.4f} {-high:.4f})"'

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from assay.core.text import counted
+from assay.core.text import counted, phrases
 from assay.report.charts.plane import TOP, Spot, near, path_text, straightened
 from assay.report.charts.plot_parts import (
     BLUE,
@@ -22,7 +22,6 @@ from assay.report.charts.plot_parts import (
     Data,
     Look,
     legend,
-    listed_phrases,
     number,
     safe_text,
     short_name,
@@ -165,7 +164,7 @@ def _cell_text(cell: Data, place: tuple[int, int], wide: int) -> str:
 def _described(rows: Sequence[str], columns: Sequence[str], cells: Sequence[tuple[int, int, Any]]) -> str:
     """How many cells there are, how they were judged, and which stand out."""
     tones = Counter(str(cell.get("tone")) for *_, cell in cells)
-    phrases = [f"{tones[tone]:,} {tone}" for tone in SIGNS if tones[tone]]
+    facts = [f"{tones[tone]:,} {tone}" for tone in SIGNS if tones[tone]]
     marked = [entry for entry in cells if entry[2].get("tone") == "bad"]
     shaded = [entry for entry in cells if number(entry[2].get("share"))]
     marked += [max(shaded, key=lambda entry: entry[2]["share"])] if shaded and not marked else []
@@ -174,4 +173,4 @@ def _described(rows: Sequence[str], columns: Sequence[str], cells: Sequence[tupl
         for i, j, cell in marked
     ]
     counts = f"{counted(len(rows), 'row')} by {counted(len(columns), 'column')}"
-    return f"{'; '.join([counts, *phrases])}{'; ' if names else ''}{listed_phrases(names)}."
+    return f"{'; '.join([counts, *facts])}{'; ' if names else ''}{phrases(names, most=6)}."

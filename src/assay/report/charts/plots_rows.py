@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from assay.core.text import counted
+from assay.core.text import counted, phrases
 from assay.report.charts.plane import TOP, axis_over, near, tick_texts
 from assay.report.charts.plot_parts import (
     BLUE,
@@ -19,7 +19,6 @@ from assay.report.charts.plot_parts import (
     WIDTH,
     Data,
     finite,
-    listed_phrases,
     number,
     safe_text,
     short_name,
@@ -117,7 +116,7 @@ def dots(chart: Data) -> str:
     ends = finite(row.get(key) for row in rows for key in ("low", "median", "high"))
     ends += [x for kept in values for x in (*kept[:1], *kept[-1:])]
     shape = Rows(chart, lanes, ends, TOP + STRIP * len(lanes))
-    body, phrases, note = "", [], ""
+    body, facts, note = "", [], ""
     for lane, row, kept in zip(lanes, rows, values, strict=True):
         body += _strip(shape, kept, lane.y) + shape.whisker(row, lane.y)
         for middle in finite([row.get("median")]):
@@ -126,9 +125,9 @@ def dots(chart: Data) -> str:
             note = "Upright bars are medians. "
         middles = finite([row.get("median")]) or [statistics.median(part) for part in (kept,) if part]
         about = f"{short_name(row['label'])}: {counted(len(kept), 'value')}"
-        phrases.append(", ".join((about, *(f"median {value_text(m)}" for m in middles), *filter(None, [lane.text]))))
+        facts.append(", ".join((about, *(f"median {value_text(m)}" for m in middles), *filter(None, [lane.text]))))
     note += _more(chart["lanes"], MOST_BARS)
-    return shape.draw(f"{listed_phrases(phrases)}.", body, note=note.strip())
+    return shape.draw(f"{phrases(facts, most=6)}.", body, note=note.strip())
 
 
 def _aside(row: Data) -> str:

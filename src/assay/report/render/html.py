@@ -16,10 +16,10 @@ from string import Template
 from typing import Final
 
 from assay.assess.record.record import Record
-from assay.core.blocks import Reach
-from assay.core.blocks.lead import Remark, Verdict
+from assay.core.blocks import Item, Reach
+from assay.core.blocks.lead import Verdict
 from assay.report import colours
-from assay.report.render.html_blocks import escaped, labelled, section_html
+from assay.report.render.html_blocks import escaped, labelled, section_html, signed
 from assay.report.report_document import report_of
 from assay.report.sections import Report
 
@@ -65,7 +65,7 @@ def _frame(report: Report, contents: Iterable[tuple[str, str]], main: str, *, sc
         kind=escaped(report.kind),
         opening=escaped(report.opening),
         standing=_list("standing", map(_verdict, (*report.verdicts, *report.badges))),
-        remarks=_list("remarks", map(_remark, report.remarks)),
+        remarks=_list("remarks", (signed(Item(sign=r.sign, word=r.word, text=r.sentence)) for r in report.remarks)),
         facts="\n".join(f"<div><dt>{escaped(k)}</dt><dd>{escaped(v)}</dd></div>" for k, v in report.facts),
         links="\n".join(f'<li><a href="#{place}">{escaped(name)}</a></li>' for place, name in contents),
         main=main,
@@ -75,11 +75,6 @@ def _frame(report: Report, contents: Iterable[tuple[str, str]], main: str, *, sc
         style=STYLE,
         script=f"<script>{SCRIPT}</script>" if scripted else "",
     )
-
-
-def _remark(r: Remark) -> str:
-    """A remark with its sign."""
-    return f'<li><b aria-hidden="true">{r.sign}</b><span><b>{r.word}</b> {escaped(r.sentence)}</span></li>'
 
 
 def _verdict(v: Verdict) -> str:

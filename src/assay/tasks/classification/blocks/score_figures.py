@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from assay.core.blocks import Chart, chart
 from assay.core.blocks.estimate_rows import Entry, entry, real, share
-from assay.core.text import counted, visible
+from assay.core.text import counted, phrases, visible
 from assay.core.values import WORST
 from assay.tally.base import count_from_json
 
@@ -148,8 +148,8 @@ def _mark(name: str, x: float | None, y: float | None, text: str) -> list[Data]:
 def _said(curves: Sequence[Curve], measure: str, what: str) -> str:
     """A curve for who cannot see it."""
     shown = [f"{c.label} {c.areas[measure].shown}".strip() for c in curves if measure in c.areas]
-    areas = "; ".join([*shown[:6], *([f"and {len(shown) - 6} more"] if len(shown) > 6 else [])])  # noqa: PLR2004
-    return f"{what}; {AREAS[measure]} {areas or 'not given'}; the numbers are in the table below the chart."
+    areas = phrases(shown, most=6) or "not given"
+    return f"{what}; {AREAS[measure]} {areas}; the numbers are in the table below the chart."
 
 
 def _banded(curve: Curve, name: str, level: str) -> tuple[Data, Data]:
@@ -176,9 +176,9 @@ def roc(curves: Sequence[Curve], place: Place = NOWHERE, level: str = "") -> Cha
     points = {i: [[x, y] for x, y, _ in curve.rates] for i, curve in enumerate(curves)}
     band, said = _banded(curves[0], "roc", level) if len(curves) == 1 else ({}, {})
     series, marks = _series(curves, "auroc", points, **band), _mark("roc", place[0], place[1], place[3])
-    told = _said(curves, "auroc", "True positive rate over false positive rate")
+    words = _said(curves, "auroc", "True positive rate over false positive rate")
     names = ("ROC curve", "false positive rate", "true positive rate (recall)")
-    return _lines(*names, series, diagonal="chance", marks=marks, described=told, **said)
+    return _lines(*names, series, diagonal="chance", marks=marks, described=words, **said)
 
 
 def precision_recall(curves: Sequence[Curve], place: Place = NOWHERE, level: str = "") -> Chart:
@@ -194,8 +194,8 @@ def precision_recall(curves: Sequence[Curve], place: Place = NOWHERE, level: str
         level_line = [[0, curves[0].prevalence], [1, curves[0].prevalence]]
         series.append({"name": "share of positives", "points": level_line, "chance": True})
     marks = _mark("pr", place[1], place[2], place[3])
-    told = _said(curves, "average_precision", "Precision over recall")
-    return _lines("Precision-recall curve", "recall", "precision", series, marks=marks, described=told, **said)
+    words = _said(curves, "average_precision", "Precision over recall")
+    return _lines("Precision-recall curve", "recall", "precision", series, marks=marks, described=words, **said)
 
 
 def gains(curve: Curve) -> Chart:
@@ -269,9 +269,9 @@ def histogram(curve: Curve, cut: float | None) -> Chart | None:
         side: [count_of(n) / (sum(map(count_of, content[side])) or 1.0) for n in content[side]]
         for side in ("positives", "negatives")
     }
-    told = "Shares of negatives as blocks and of positives as a line, by score; "
-    told += "the numbers are in the table below the chart."
-    shown: Data = {"x": "score", "y": "share of the class", "edges": content["edges"], "described": told}
+    said = "Shares of negatives as blocks and of positives as a line, by score; "
+    said += "the numbers are in the table below the chart."
+    shown: Data = {"x": "score", "y": "share of the class", "edges": content["edges"], "described": said}
     shown |= {"name": "negatives", "counts": sides["negatives"]}
     shown |= {"second": {"name": "positives", "counts": sides["positives"]}}
     marks = [] if cut is None else [{"id": "cut", "x": cut, "text": "threshold"}]
