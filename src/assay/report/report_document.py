@@ -19,6 +19,7 @@ from assay.report import sentences
 from assay.report.blocks import background
 from assay.report.blocks.decisions import decision_blocks, verdicts
 from assay.report.blocks.estimates import (
+    Estimates,
     Floor,
     glossary,
     glossary_fold,
@@ -27,7 +28,6 @@ from assay.report.blocks.estimates import (
     lost_blocks,
     measure_blocks,
     method_blocks,
-    read_estimates,
     terminal_blocks,
 )
 from assay.report.blocks.groups import class_blocks, group_blocks, read_classes, read_factors
@@ -57,7 +57,7 @@ class Document:
         self.level = percent(float(record["plan"]["level"]))
         self.lead = lead = self.task.lead(record)
         self.kind = lead.kind or self.task.name.replace("_", " ")
-        self.estimates = read_estimates(record)
+        self.estimates = Estimates(record)
         whole = self.estimates.whole
         named = [whole[name] for name in lead.headline or self.task.headline if name in whole]
         self.headline = tuple(named or [v for v in whole.values() if v.about.family != "counts"][:MOST_HEADLINES])

@@ -113,7 +113,12 @@ def matrix(chart: Data) -> str:
     upright = longest > wide - 2
     top = TOP + (min(NAMES, longest) if upright else 12)
     middles = [(left + wide * (j + 0.5), name) for j, name in enumerate(columns[:COLUMNS])]
-    parts = [_column_name(name, x, top, wide, upright=upright) for x, name in middles]
+    parts = [
+        text_at(x + 3, top - 4, name, NAMES, more=f' transform="rotate(-90 {near(x + 3)} {top - 4})"')
+        if upright
+        else text_at(x, top - 4, name, wide, anchor="middle")
+        for x, name in middles
+    ]
     parts += [text_at(0, top + CELL * (i + 0.5) + 4, name, left - 5, size=11) for i, name in enumerate(rows[:ROWS])]
     grounds: dict[tuple[str, str], str] = {}
     cells = [(i, j, cell) for i, row in enumerate(chart["cells"]) for j, cell in enumerate(row)]
@@ -133,12 +138,6 @@ def matrix(chart: Data) -> str:
     foot = text_at(0, bottom + 14, f"and {hidden}", WIDTH, kind="so") if hidden else ""
     size = (WIDTH, bottom + 6 + LINE * bool(hidden))
     return svg_document(chart, size, _described(rows, columns, cells), "".join((*shades, *parts, foot)))
-
-
-def _column_name(name: str, x: float, top: int, wide: int, *, upright: bool) -> str:
-    if not upright:
-        return text_at(x, top - 4, name, wide, anchor="middle")
-    return text_at(x + 3, top - 4, name, NAMES, more=f' transform="rotate(-90 {near(x + 3)} {top - 4})"')
 
 
 def _ground(cell: Data) -> tuple[str, str]:
