@@ -38,6 +38,11 @@ class Judged(NamedTuple):
     needed: str
     words: str = ""
 
+    @property
+    def sign(self) -> str:
+        """The sign of the verdict."""
+        return ANSWERS[self.verdict][0]
+
 
 class Verdicts(NamedTuple):
     """All criteria, and what they come to."""
@@ -63,7 +68,7 @@ def judged_card(name: str, caption: str, heads: Iterable[Head], judged: Iterable
     rows = (
         (
             Cell(row.criterion, below=row.words),
-            Cell(row.verdict, ANSWERS[row.verdict][0], tone=ANSWERS[row.verdict][1]),
+            Cell(row.verdict, row.sign, tone=ANSWERS[row.verdict][1]),
             Cell(row.value, below=row.ends),
             row.risk,
             Cell(row.why, below=row.needed),
