@@ -42,7 +42,9 @@ class Look:
     width: float = 2
 
     def stroke(self, path: str, *, width: float | None = None, opacity: str = "", ends: str = "") -> str:
-        """A path in this look."""
+        """A path in this look; nothing for an empty one."""
+        if not path:
+            return ""
         dash = f' stroke-dasharray="{self.dash}"' if self.dash else ""
         seen = f' opacity="{opacity}"' if opacity else ""
         cap = f' stroke-linecap="{ends}"' if ends else ""

@@ -137,6 +137,11 @@ class Series:
     corners: bool
     """Whether the corners of the line are not points of data."""
 
+    @property
+    def extent(self) -> list[Sequence[float]]:
+        """The places that the axes must hold."""
+        return [*self.points, *((x, end) for band in self.bands for x, *ends in band for end in ends)]
+
 
 def lines(chart: Data) -> str:
     """Lines with bands, steps that hold back to the x before, marks, shaded stretches such as stalls, and a legend."""
@@ -148,22 +153,22 @@ def lines(chart: Data) -> str:
     series.sort(key=lambda line: line.quiet)
     marks = parts.named_places(chart.get("marks"), "x", "y", scales=scales)
     spans = sorted((a, b, text) for (a, b), text in parts.named_places(chart.get("spans"), "from", "to"))
-    extent = [
-        *(point for line in series for point in line.points),
-        *((x, end) for line in series for band in line.bands for x, *ends in band for end in ends),
-        *(place for place, _ in marks),
-        *((x, series[0].points[0][1]) for *ends, _ in spans for x in ends),
-    ]
+    extent = [place for line in series for place in line.extent] + [place for place, _ in marks]
+    extent += [(x, series[0].points[0][1]) for *ends, _ in spans for x in ends]
     plane = Plane(chart, extent, scales, LOW if chart.get("low") else SIDE)
     body = _floor(chart, plane) + plane.diagonal() + _spans(spans, plane)
     body += "".join(_bands(line, plane) for line in series)
     body += "".join(_line(line, plane) for line in reversed(series)) + _marks(chart, scales, plane)
-    named = [(look, name) for name, look in {line.name: line.look for line in series}.items()]
-    named += [(CHANCE, str(chart["diagonal"]))] if isinstance(chart.get("diagonal"), str) else []
-    named += [(BANDED, str(chart["shaded"]))] if chart.get("shaded") else []
     facts = [_described(line, scales) for line in series]
     facts += [f"{parts.short_name(text or 'marked')} from {value_text(a)} to {value_text(b)}" for a, b, text in spans]
-    return plane.draw(f"{counted(len(series), 'line')}: {phrases(facts, most=6)}.", body, named)
+    return plane.draw(f"{counted(len(series), 'line')}: {phrases(facts, most=6)}.", body, _named(chart, series))
+
+
+def _named(chart: Data, series: Iterable[Series]) -> list[tuple[Look, str]]:
+    """What a legend names: the lines, the diagonal and the band."""
+    named = [(look, name) for name, look in {line.name: line.look for line in series}.items()]
+    named += [(CHANCE, str(chart["diagonal"]))] if isinstance(chart.get("diagonal"), str) else []
+    return [*named, (BANDED, str(chart.get("shaded") or ""))]
 
 
 def _series(raw: Data, scales: tuple[str, str], places: Iterator[int]) -> Series:
@@ -267,21 +272,30 @@ def distribution(chart: Data) -> str:
     bins = [(plane.x(a), plane.x(b), n) for (a, b), n in zip(pairwise(edges), counts, strict=True) if n > 0]
     blocks = (plane.block(a, max(b - 0.6, a + 0.4), min(plane.y(n), plane.bottom - 0.6)) for a, b, n in bins)
     body = BLUE.fill("".join(blocks), ".65")
-    if len(others) == len(counts):
-        tops = [spot for (a, b), n in zip(pairwise(edges), others, strict=True) for spot in ((a, n), (b, n))]
-        outline = [(edges[0], 0.0), *tops, (edges[-1], 0.0)]
-        body += ORANGE.stroke(path_text([(plane.x(x), plane.y(y)) for x, y in outline]))
+    body += _outline(edges, others, plane)
+    uprights = "".join(
+        INK.stroke(f"M{near(plane.x(x))} {TOP}V{plane.bottom}", width=1.2) + plane.name((plane.x(x), TOP + 14), text)
+        for x, text in marks
+    )
     movable = next((f' id="{mark["id"]}"' for mark in chart.get("marks") or () if "id" in mark), "")
-    for x, text in marks:
-        upright = INK.stroke(f"M{near(plane.x(x))} {TOP}V{plane.bottom}", width=1.2)
-        body += upright.replace("<path", f"<path{movable}", 1) + plane.name((plane.x(x), TOP + 14), text)
-        movable = ""
+    body += uprights.replace("<path", f"<path{movable}", 1)
     names = (replace(BLUE, width=8), parts.safe_text(chart.get("name"))), (ORANGE, parts.safe_text(second.get("name")))
+    return plane.draw(f"{phrases(_bin_facts(edges, counts, marks), most=6)}.", body, names)
+
+
+def _bin_facts(edges: Sequence[float], counts: Sequence[float], marks: Iterable[tuple[float, str]]) -> list[str]:
+    """How many values there are, where most of them are, and the named places."""
     most = counts.index(max(counts))
     facts = [f"{value_text(sum(counts))} values from {value_text(edges[0])} to {value_text(edges[-1])}"]
     facts += [f"most, {value_text(counts[most])}, from {value_text(edges[most])} to {value_text(edges[most + 1])}"]
-    facts += [f"{parts.short_name(text)} at {value_text(x)}" for x, text in marks if text]
-    return plane.draw(f"{phrases(facts, most=6)}.", body, names)
+    return facts + [f"{parts.short_name(text)} at {value_text(x)}" for x, text in marks if text]
+
+
+def _outline(edges: Sequence[float], counts: Sequence[float], plane: Plane) -> str:
+    if len(edges) != len(counts) + 1:
+        return ""
+    tops = [spot for (a, b), n in zip(pairwise(edges), counts, strict=True) for spot in ((a, n), (b, n))]
+    return ORANGE.stroke(path_text([(plane.x(x), plane.y(y)) for x, y in ((edges[0], 0), *tops, (edges[-1], 0))]))
 
 
 def cloud(chart: Data) -> str:
@@ -297,21 +311,27 @@ def cloud(chart: Data) -> str:
     corners = [(across[0], up[0]), (across[-1], up[-1])]
     plane = Plane(chart, [*corners, *points, *((across[0], at) for at, _ in rules)])
     body = _shades(counts, plane, corners) + plane.diagonal()
-    if points:
-        body += replace(INK, dash="").stroke(plane.dots(points[:SPOTS]), width=2.6, opacity=".7", ends="round")
-    for value, rule in rules:
-        look, at = replace(ORANGE, dash="6 3" if rule.get("dashed") else "", width=1.4), plane.y(value)
-        body += look.stroke(f"M{plane.left} {near(at)}H{plane.right}")
-        body += plane.name((plane.right, at), parts.safe_text(rule.get("text")))
+    body += replace(INK, dash="").stroke(plane.dots(points[:SPOTS]), width=2.6, opacity=".7", ends="round")
+    body += "".join(_rule(at, rule, plane) for at, rule in rules)
     peak, row, column = max((n, -i, -j) for i, cells in enumerate(counts) for j, n in enumerate(cells))
     notes = [f"Darker cells hold more, up to {value_text(round(peak) if peak >= 1 else peak)}."]
     notes += [f"{SPOTS} of {len(points):,} points are drawn."] if len(points) > SPOTS else []
-    facts = [f"{value_text(round(sum(map(sum, counts)), 6))} values"]
-    if peak:
-        x, y = (f"{value_text(edges[-i])} to {value_text(edges[1 - i])}" for edges, i in ((across, column), (up, row)))
-        facts[0] += f", most at {x} across and {y} up"
+    facts = [f"{value_text(round(sum(map(sum, counts)), 6))} values{_most(peak, (across, column), (up, row))}"]
     facts += [f"{parts.short_name(rule.get('text') or 'line')} at {value_text(at)}" for at, rule in rules]
     return plane.draw(f"{phrases(facts, most=6)}.", body, notes=notes)
+
+
+def _most(peak: float, *sides: tuple[Sequence[float], int]) -> str:
+    """Where the fullest cell is."""
+    x, y = (f"{value_text(edges[-i])} to {value_text(edges[1 - i])}" for edges, i in sides)
+    return f", most at {x} across and {y} up" if peak else ""
+
+
+def _rule(value: float, rule: Data, plane: Plane) -> str:
+    """A named level line."""
+    look, at = replace(ORANGE, dash="6 3" if rule.get("dashed") else "", width=1.4), plane.y(value)
+    name = plane.name((plane.right, at), parts.safe_text(rule.get("text")))
+    return look.stroke(f"M{plane.left} {near(at)}H{plane.right}") + name
 
 
 def _shades(grid: Sequence[Sequence[float]], plane: Plane, corners: Sequence[Spot]) -> str:
