@@ -15,6 +15,10 @@ CLASSES: Final = "classes"
 """What an index runs over where nothing is said."""
 TRUTH, SUM, PRODUCT, ATOM = 0, 1, 2, 3
 """How tightly a part holds together; a looser one inside a tighter one gets brackets."""
+JOINED: Final[dict[type[ast.operator], tuple[str, int, int]]] = {
+    ast.Mult: ("·", PRODUCT, PRODUCT), ast.Add: ("+", SUM, SUM), ast.Sub: ("−", SUM, PRODUCT),
+}  # fmt: skip
+"""Operators that stand between two parts: how tightly the whole holds, and how tightly what follows must."""
 
 
 @cache
@@ -37,10 +41,9 @@ class _UnknownError(Exception):
 
 def _drawn(node: ast.expr) -> tuple[str, int]:
     """A part as MathML, and how tightly it holds together."""
-    for kind, draw in DRAWN.items():
-        if isinstance(node, kind):
-            return draw(node)
-    raise _UnknownError
+    if type(node) not in DRAWN:
+        raise _UnknownError
+    return DRAWN[type(node)](node)
 
 
 def _inside(node: ast.expr, at_least: int) -> str:
@@ -71,10 +74,6 @@ def _named(name: str) -> str:
     return f"<msub><mi>{shown}</mi><mi>{escape(rest.replace('_', ' '))}</mi></msub>" if rest else f"<mi>{shown}</mi>"
 
 
-def _name(node: ast.Name) -> tuple[str, int]:
-    return _named(node.id), ATOM
-
-
 def _constant(node: ast.Constant) -> tuple[str, int]:
     if isinstance(node.value, str):
         return f"<mtext>{escape(node.value)}</mtext>", ATOM
@@ -82,19 +81,16 @@ def _constant(node: ast.Constant) -> tuple[str, int]:
 
 
 def _binary(node: ast.BinOp) -> tuple[str, int]:
-    left, right = node.left, node.right
-    if isinstance(node.op, ast.Div):
+    left, right, kind = node.left, node.right, type(node.op)
+    if kind is ast.Div:
         return f"<mfrac>{_whole(left)}{_whole(right)}</mfrac>", ATOM
-    if isinstance(node.op, ast.Pow):
+    if kind is ast.Pow:
         return f"<msup>{_inside(left, ATOM)}{_whole(right)}</msup>", ATOM
-    if isinstance(node.op, ast.Mult):
-        sign = "<mo>·</mo>" if isinstance(right, ast.Constant) else ""
-        return f"{_inside(left, PRODUCT)}{sign}{_inside(right, PRODUCT)}", PRODUCT
-    if isinstance(node.op, ast.Add):
-        return f"{_inside(left, SUM)}<mo>+</mo>{_inside(right, SUM)}", SUM
-    if isinstance(node.op, ast.Sub):
-        return f"{_inside(left, SUM)}<mo>−</mo>{_inside(right, PRODUCT)}", SUM
-    raise _UnknownError
+    if kind not in JOINED:
+        raise _UnknownError
+    sign, tight, after = JOINED[kind]
+    sign = "" if kind is ast.Mult and not isinstance(right, ast.Constant) else f"<mo>{sign}</mo>"
+    return f"{_inside(left, tight)}{sign}{_inside(right, after)}", tight
 
 
 def _unary(node: ast.UnaryOp) -> tuple[str, int]:
@@ -111,21 +107,14 @@ def _compared(node: ast.Compare) -> tuple[str, int]:
 
 
 def _either(node: ast.IfExp) -> tuple[str, int]:
-    rows = "".join(
-        f"<mtr><mtd>{_drawn(value)[0]}</mtd><mtd>{when}</mtd></mtr>"
-        for value, when in (
-            (node.body, f"<mtext>if\u00a0</mtext>{_drawn(node.test)[0]}"),
-            (node.orelse, "<mtext>else</mtext>"),
-        )
-    )
+    cases = (node.body, f"<mtext>if\u00a0</mtext>{_drawn(node.test)[0]}"), (node.orelse, "<mtext>else</mtext>")
+    rows = "".join(f"<mtr><mtd>{_drawn(value)[0]}</mtd><mtd>{when}</mtd></mtr>" for value, when in cases)
     return f"<mrow><mo>{{</mo><mtable>{rows}</mtable></mrow>", ATOM
 
 
 def _place(node: ast.Subscript) -> tuple[str, int]:
-    where = node.slice
-    if isinstance(where, ast.Slice):
-        return f"<msub>{_inside(node.value, ATOM)}<mtext>next</mtext></msub>", ATOM
-    return f"<msub>{_inside(node.value, ATOM)}{_whole(where)}</msub>", ATOM
+    where = "<mtext>next</mtext>" if isinstance(node.slice, ast.Slice) else _whole(node.slice)
+    return f"<msub>{_inside(node.value, ATOM)}{where}</msub>", ATOM
 
 
 def _call(node: ast.Call) -> tuple[str, int]:
@@ -141,19 +130,11 @@ def _call(node: ast.Call) -> tuple[str, int]:
         curve, low, high = map(_whole, given)
         return f"<msubsup><mo>∫</mo>{low}{high}</msubsup>{curve}", PRODUCT
     if name == "expected" and isinstance(given[0], ast.Lambda):
-        over = f"<msub><mi>E</mi>{_letters(given[0])}</msub>"
-        return _row(over, _bracketed(_drawn(given[0].body)[0], "[", "]")), ATOM
+        letters = "".join(_named(letter.arg) for letter in given[0].args.args)
+        return _row(f"<msub><mi>E</mi>{letters}</msub>", _bracketed(_drawn(given[0].body)[0], "[", "]")), ATOM
     told = [_drawn(one)[0] for one in given]
     told += [f"{_named(one.arg or '')}<mo>=</mo>{_drawn(one.value)[0]}" for one in node.keywords]
-    return _row(_called(name), _bracketed("<mo>,</mo>".join(told))), ATOM
-
-
-def _called(name: str) -> str:
-    return f"<mi>{escape(name.replace('_', ' '))}</mi>"
-
-
-def _letters(node: ast.Lambda) -> str:
-    return "".join(_named(one.arg) for one in node.args.args)
+    return _row(f"<mi>{escape(name.replace('_', ' '))}</mi>", _bracketed("<mo>,</mo>".join(told))), ATOM
 
 
 def _gathered(name: str, over: ast.expr) -> tuple[str, int]:
@@ -175,10 +156,9 @@ def _ranged(one: ast.comprehension) -> str:
     shown = "<mo>,</mo>".join(_drawn(name)[0] for name in names)
     if isinstance(over, ast.Name) and over.id == CLASSES:
         return shown
-    if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id == "zip":
-        lists = "<mo>,</mo>".join(_drawn(each)[0] for each in over.args)
-        return f"{shown}<mo>∈</mo>{lists}"
-    return f"{shown}<mo>∈</mo>{_drawn(over)[0]}"
+    zipped = isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id == "zip"
+    lists = over.args if isinstance(over, ast.Call) and zipped else [over]
+    return f"{shown}<mo>∈</mo>{'<mo>,</mo>'.join(_drawn(each)[0] for each in lists)}"
 
 
 def _together(node: ast.List) -> tuple[str, int]:
@@ -187,7 +167,7 @@ def _together(node: ast.List) -> tuple[str, int]:
 
 
 DRAWN: Final[dict[type[ast.expr], Callable[[Any], tuple[str, int]]]] = {
-    ast.Name: _name,
+    ast.Name: lambda node: (_named(node.id), ATOM),
     ast.Constant: _constant,
     ast.BinOp: _binary,
     ast.UnaryOp: _unary,

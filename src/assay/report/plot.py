@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, repeat
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
@@ -109,8 +109,7 @@ def figure(record: Record, title: str) -> Plot:
     if key is None:
         raise unknown_choice(title, sorted(charts), f'the report has no chart "{visible(title)}"')
     chart, data = charts[key]
-    rows = ROWS.get(chart.kind, _rows_of_values)(data)
-    return _plot("_".join(WORDS.findall(key.lower())), chart, list(rows))
+    return _plot("_".join(WORDS.findall(key.lower())), chart, list(_tidy(data)))
 
 
 def _charts(blocks: Iterable[Block]) -> Iterator[tuple[Chart, Data]]:
@@ -123,48 +122,32 @@ def _charts(blocks: Iterable[Block]) -> Iterator[tuple[Chart, Data]]:
             yield from _charts(block.blocks)
 
 
-def _rows_of_values(data: Data) -> Iterator[dict[str, Any]]:
-    for row in data["rows"]:
-        yield {name: row.get(name) for name in ("label", "value", "low", "high")}
-
-
-def _rows_of_lines(data: Data) -> Iterator[dict[str, Any]]:
-    for line in data.get("series", [data]):
+def _tidy(data: Data) -> Iterator[dict[str, Any]]:
+    """The numbers of a chart of any kind, a dictionary for each mark."""
+    for line in data.get("series", ()):
         yield from ({"series": line.get("name") or "", "x": point[0], "y": point[1]} for point in line["points"])
-
-
-def _rows_of_bins(data: Data) -> Iterator[dict[str, Any]]:
-    for part in filter(None, (data, data.get("second"))):
+    for part in filter(None, (data, data.get("second"))) if "edges" in data else ():
         for (low, high), n in zip(pairwise(data["edges"]), part["counts"], strict=True):
             yield {"name": part.get("name") or "", "low": low, "high": high, "n": n}
-
-
-def _rows_of_cells(data: Data) -> Iterator[dict[str, Any]]:
-    for (y, y_end), counts in zip(pairwise(data["y_edges"]), data["counts"], strict=True):
+    for (y, y_end), counts in zip(pairwise(data.get("y_edges", ())), data.get("counts", ()), strict=False):
         for (x, x_end), n in zip(pairwise(data["x_edges"]), counts, strict=True):
             yield {"x": x, "x_end": x_end, "y": y, "y_end": y_end, "n": n}
+    yield from _tidy_rows(data)
 
 
-def _rows_of_matrix(data: Data) -> Iterator[dict[str, Any]]:
-    for name, cells in zip(data["rows"], data["cells"], strict=True):
-        for column, cell in zip(data["columns"], cells, strict=True):
-            yield {"row": name, "column": column, "text": cell.get("text"), "share": cell.get("share")}
-
-
-def _rows_of_shapes(data: Data) -> Iterator[dict[str, Any]]:
+def _tidy_rows(data: Data) -> Iterator[dict[str, Any]]:
+    """Those of a chart without a second axis."""
+    for lane in data.get("lanes", ()):
+        yield from ({"label": lane["label"], "value": value} for value in lane["values"])
     for shape in (*(data.get("contours") or ()), *(data.get("boxes") or ())):
         yield {name: shape.get(name) for name in ("kind", "text", "x", "y", "w", "h", "points")}
+    for row, cells in zip(data.get("rows", ()), data.get("cells") or repeat(None), strict=False):
+        if cells is None:
+            yield {name: row.get(name) for name in ("label", "value", "low", "high")}
+        for column, cell in zip(data.get("columns", ()), cells or (), strict=True):
+            yield {"row": row, "column": column, "text": cell.get("text"), "share": cell.get("share")}
 
 
-def _rows_of_lanes(data: Data) -> Iterator[dict[str, Any]]:
-    return ({"label": lane["label"], "value": value} for lane in data["lanes"] for value in lane["values"])
-
-
-ROWS: Final[dict[str, Callable[[Data], Iterator[dict[str, Any]]]]] = {
-    "lines": _rows_of_lines, "timeline": _rows_of_lines, "distribution": _rows_of_bins, "cloud": _rows_of_cells,
-    "matrix": _rows_of_matrix, "picture": _rows_of_shapes, "dots": _rows_of_lanes,
-}  # fmt: skip
-"""The numbers of a chart of each kind, a dictionary for each mark."""
 NEEDS: Final = {
     **dict.fromkeys(
         ("roc", "precision_recall", "reliability"),

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
 from assay.assess.record.record import Record
-from assay.core.blocks import Block, Card, Chart, Figure, Fold, Grid, Reach, Section, Table, Threshold, section
-from assay.core.blocks.estimate_rows import Entry, prose
-from assay.core.blocks.lead import Lead, Remark, Verdict
-from assay.core.task import Task, find_task
+from assay.core.blocks import Block, Card, Chart, Figure, Fold, Grid, Reach, Section, Threshold, section
+from assay.core.blocks.estimate_rows import prose
+from assay.core.blocks.lead import Remark, Verdict
+from assay.core.task import find_task
 from assay.core.text import counted, percent, plural, visible
 from assay.core.values import SMALL
 from assay.report import sentences
@@ -28,10 +28,9 @@ from assay.report.blocks.estimates import (
     lost_blocks,
     measure_blocks,
     method_blocks,
-    read_estimates,
     terminal_blocks,
 )
-from assay.report.blocks.groups import Factor, class_blocks, group_blocks, read_classes, read_factors
+from assay.report.blocks.groups import class_blocks, group_blocks, read_classes, read_factors
 from assay.report.sections import Report
 
 MOST_HEADLINES: Final = 8
@@ -50,76 +49,33 @@ def report_of(record: Record) -> Report:
     return Document(record).report()
 
 
-@dataclass(frozen=True)
 class Document:
     """A Record of an assessment, read once for all sections."""
 
-    record: Record
-
-    @cached_property
-    def task(self) -> Task:
-        """The task of the Record."""
-        return find_task(str(self.record["task"]))
-
-    @cached_property
-    def lead(self) -> Lead:
-        """What the task says first."""
-        return self.task.lead(self.record)
-
-    @cached_property
-    def estimates(self) -> Estimates:
-        """Every estimate, sorted by what it speaks of."""
-        return read_estimates(self.record)
-
-    @cached_property
-    def headline(self) -> tuple[Entry, ...]:
-        """The measures that a reader meets first."""
+    def __init__(self, record: Record) -> None:
+        self.record, self.task = record, find_task(str(record["task"]))
+        self.level = percent(float(record["plan"]["level"]))
+        self.lead = lead = self.task.lead(record)
+        self.kind = lead.kind or self.task.name.replace("_", " ")
+        self.estimates = Estimates(record)
         whole = self.estimates.whole
-        named = [whole[name] for name in self.lead.headline or self.task.headline if name in whole]
-        return tuple(named or [v for v in whole.values() if v.about.family != "counts"][:MOST_HEADLINES])
-
-    @cached_property
-    def headline_table(self) -> Table:
-        """The same with their intervals and meanings."""
-        return headline_table(self.headline, self.level, self.floor)
-
-    @cached_property
-    def headline_chart(self) -> Chart | None:
-        """Those that share an axis as points with intervals."""
-        return headline_chart(self.headline, self.level, self.lead.order, self.floor)
-
-    @cached_property
-    def factors(self) -> tuple[Factor, ...]:
-        """The groups."""
-        return read_factors(self.record, self.estimates, self.headline, self.lead)
-
-    @cached_property
-    def classes(self) -> Factor | None:
-        """The classes, labels or outputs one by one."""
-        wanted = self.lead.of_class or self.task.headline
-        return read_classes(self.estimates, str(self.record["task"]), wanted, self.lead.classes)
+        named = [whole[name] for name in lead.headline or self.task.headline if name in whole]
+        self.headline = tuple(named or [v for v in whole.values() if v.about.family != "counts"][:MOST_HEADLINES])
+        base = whole.get(lead.baseline.measure) if lead.baseline is not None else None
+        self.floor = Floor(lead.baseline, base) if lead.baseline is not None and base and base.defined else None
+        self.headline_table = headline_table(self.headline, self.level, self.floor)
+        self.headline_chart = headline_chart(self.headline, self.level, lead.order, self.floor)
+        self.factors = read_factors(record, self.estimates, self.headline, lead)
+        wanted = lead.of_class or self.task.headline
+        self.classes = read_classes(self.estimates, str(record["task"]), wanted, lead.classes)
+        # What is exchangeable: what a column names, else what the task says.
+        unnamed = self.task.unit != "row" and not record["plan"].get("data", {}).get("unit")
+        self.unit = self.task.unit if unnamed or record.get("units") == record["samples"] else "unit"
 
     @cached_property
     def parts(self) -> tuple[Section, ...]:
         """The sections that the task itself builds."""
         return tuple(self.task.blocks(_with_thumbnails(self.record)))
-
-    @property
-    def level(self) -> str:
-        """The level of the intervals."""
-        return percent(float(self.record["plan"]["level"]))
-
-    @cached_property
-    def floor(self) -> Floor | None:
-        """What a leading measure must beat, where that is defined."""
-        baseline = self.lead.baseline
-        value = self.estimates.whole.get(baseline.measure) if baseline is not None else None
-        return Floor(baseline, value) if baseline is not None and value is not None and value.defined else None
-
-    @property
-    def kind(self) -> str:
-        """What kind of assessment it is."""
-        return self.lead.kind or self.task.name.replace("_", " ")
 
     def report(self) -> Report:
         """The whole report."""
@@ -278,12 +234,6 @@ class Document:
             return f"{what} were assessed; {lead.about.name} is undefined: {lead.reason}."
         sure = f", {self.level} interval {lead.interval}" if lead.interval else f" ({lead.missing})"
         return f"{what} were assessed: {lead.about.name} {lead.shown}{sure}."
-
-    @property
-    def unit(self) -> str:
-        """What is exchangeable: what a column names, else what the task says."""
-        named = bool(self.record["plan"].get("data", {}).get("unit")) or self.task.unit == "row"
-        return "unit" if named and self.record.get("units") != self.record["samples"] else self.task.unit
 
     def _counted_units(self) -> str:
         units, rows = self.record.get("units"), int(self.record["samples"])

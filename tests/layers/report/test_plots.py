@@ -48,19 +48,12 @@ def samples(name="a name", value=0.5):
                 {"name": "steps", "points": [[0, 0.2], [1, 0.4]], "step": True},
                 {"name": "quiet", "points": [[0, 0.2], [value, 0.4]], "quiet": True, "dashed": True},
             ],
-            "marks": [{"x": 1, "y": value, "text": name}],
+            "marks": [{"x": 1, "y": value, "text": name}], "spans": [{"from": 0.5, "to": value, "text": name}],
         },
         "cloud": {
             "title": name, "x": name, "y": name, "x_edges": [0, 1, 2], "y_edges": [0, 1, 2, 3],
             "counts": [[1, 2], [3, value], [0, 9]], "diagonal": True,
             "lines": [{"y": 1.5, "text": name}, {"y": value, "text": name, "dashed": True}], "points": [[1, value]],
-        },
-        "bars": {
-            "title": name, "x": name,
-            "rows": [
-                {"label": name, "value": value, "low": 0.2, "high": value},
-                {"label": "b", "text": name, "value": 1},
-            ],
         },
         "dots": {
             "title": name, "x": name,
@@ -80,10 +73,6 @@ def samples(name="a name", value=0.5):
                 {"label": name, "value": value, "low": 0.2, "high": 0.6, "group": name},
                 {"label": "b", "value": 0.9, "low": value, "high": 1, "text": name},
             ],
-        },
-        "timeline": {
-            "title": name, "x": name, "y": name, "points": [[0, 1], [1, value], [2, 3]],
-            "marks": [{"from": 0.5, "to": value, "text": name}],
         },
         "picture": {
             "title": name, "width": 100, "height": 50, "png": pixel(), "caption": name,
@@ -190,11 +179,9 @@ def test_values_of_any_size_are_drawn_inside_the_plot(kind, value):
         ("cloud", {"x_edges": [], "y_edges": [], "counts": []}),
         ("cloud", {"x_edges": [1, 1], "y_edges": [0, 1], "counts": [[4]]}),
         ("cloud", {"x_edges": range(42), "y_edges": [0, 1], "counts": [[4] * 41]}),
-        ("bars", {"rows": []}),
         ("dots", {"lanes": [{"label": "a", "values": []}]}),
         ("distribution", {"edges": [0], "counts": []}),
         ("intervals", {"rows": []}),
-        ("timeline", {"points": []}),
         ("picture", {"width": 0, "height": 5}),
         ("matrix", {"rows": [], "columns": [], "cells": []}),
     ],
@@ -240,14 +227,15 @@ def test_long_series_are_reduced_and_keep_their_extremes():
     values = np.random.default_rng(1).exponential(5, 20_000)
     values[7777] = 400
     points = [[i, float(v)] for i, v in enumerate(values)]
-    svg = draw(
-        Chart("timeline", ({"title": "t", "points": points, "marks": [{"from": 7000, "to": 9000, "text": "s"}]},))
-    )
+    spans, series = [{"from": 7000, "to": 9000, "text": "s"}], [{"points": points, "thin": True}]
+    svg = draw(Chart("lines", ({"title": "t", "low": True, "series": series, "spans": spans},)))
     assert len(svg) < 25_000
     tree = examples.drawn(svg)
     heights = [float(y) for y in re.findall(r"[LV](?:[\d.]+ )?([\d.]+)", strokes(tree, "ln")[0])]
     assert min(heights) == pytest.approx(30, abs=0.1)
-    assert tree.findtext(f"{SVG}desc") == "20,000 points; highest 400 at 7,777; s from 7,000 to 9,000."
+    assert re.fullmatch(
+        r"1 line: from \S+ to 400, ending at \S+ \(at 19,999\); s from 7,000 to 9,000\.", tree.findtext(f"{SVG}desc")
+    )
     (shade,) = strokes(tree, "up")
     assert [float(x) for x in re.findall(r"[MH]([\d.]+)", shade)[:2]] == pytest.approx([40 + 84, 40 + 108], abs=0.1)
 
@@ -289,7 +277,9 @@ def test_limit_lines_stand_at_their_values_and_are_named():
 
 
 def test_bars_are_as_long_as_their_values():
-    tree = drawn("bars", {"title": "t", "rows": [{"label": "a", "value": 10}, {"label": "b", "value": 4}]})
+    rows = [{"label": "a", "value": 10}, {"label": "b", "value": 4, "low": 3, "high": 5}]
+    tree = drawn("intervals", {"title": "t", "bars": True, "rows": rows})
+    assert len(strokes(tree, "ct")) == 1
     a, b = ([float(x) for x in re.findall(r"[MH]([\d.]+)", path)] for path in strokes(tree, "ln"))
     assert a[0] == b[0]
     assert (b[1] - b[0]) / (a[1] - a[0]) == pytest.approx(0.4, abs=0.01)
@@ -297,10 +287,11 @@ def test_bars_are_as_long_as_their_values():
 
 def test_more_rows_than_fit_are_counted():
     rows = [{"label": f"row {i}", "value": i} for i in range(75)]
-    svg = draw(Chart("bars", ({"title": "t", "rows": rows},)))
+    data = {"title": "t", "bars": True, "rows": rows}
+    svg = draw(Chart("intervals", (data,)))
     assert "and 45 more rows" in svg
     assert "row 30" not in svg
-    assert described("bars", {"title": "t", "rows": rows}).startswith("75 rows; lowest 0 (row 0)")
+    assert described("intervals", data).startswith("75 rows; lowest 0 (row 0)")
     assert len(svg) < 12_000
 
 

@@ -179,23 +179,24 @@ class Table(Block):
     hidden: int = 0
     filters: tuple[Filter, ...] = ()
 
+    def picked(self, places: Sequence[int]) -> Table:
+        """The table with some of its columns, in an order."""
+        rows = (replace(row, cells=tuple(row.cells[i] for i in places)) if row.cells else row for row in self.rows)
+        return replace(self, columns=tuple(self.columns[i] for i in places), rows=tuple(rows))
+
     def drawn_by(self, reach: Reach) -> Table:
         """The table with the columns that a renderer draws."""
-        kept = [i for i, column in enumerate(self.columns) if column.reach & reach]
-        if len(kept) == len(self.columns):
-            return self
-        rows = (replace(row, cells=tuple(row.cells[i] for i in kept)) if row.cells else row for row in self.rows)
-        return replace(self, columns=tuple(self.columns[i] for i in kept), rows=tuple(rows))
+        return self.picked([i for i, column in enumerate(self.columns) if column.reach & reach])
 
     def cut(self, most: int) -> Table:
         """The first rows of a table that may be cut; those left out are hidden."""
         rest = len(self.rows) - most if self.things else 0
         return replace(self, rows=self.rows[:most], hidden=self.hidden + rest) if rest > 0 else self
 
-    def reasons(self, most: int | None = None, columns: int | None = None) -> Iterator[tuple[str, str, str]]:
+    def reasons(self) -> Iterator[tuple[str, str, str]]:
         """Column, row and reason of every cell without a value, where they cannot stand in the cells."""
-        for row in self.rows[:most]:
-            for column, cell in zip(self.columns[:columns], row.cells, strict=False):
+        for row in self.rows:
+            for column, cell in zip(self.columns, row.cells, strict=False):
                 if cell.why:
                     yield column.typed or column.name, row.cells[0].text, cell.why
 

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from assay.assess.errata import errata
 from assay.assess.record.record import Record
@@ -37,8 +36,7 @@ FEW_WORDS: Final = 24
 NAMES: Final = dict(zip(OF_DATA, ("Data sets, as declared", "Ground truth", "Population", "Bias"), strict=True))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
+class Split(NamedTuple):
     """One data set as it was counted."""
 
     name: str
@@ -178,39 +176,25 @@ def _given(data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 def splits(record: Record) -> tuple[Split, ...]:
     """Every data set that a control counted."""
-    return tuple(
-        _split(name, facts)
-        for control in record.get("controls", ())
-        if control["check"] == "CHK-MANIFEST" and control.get("part")
-        for name, facts in control.get("facts", {}).items()
-    )
+    manifests = (c for c in record.get("controls", ()) if c["check"] == "CHK-MANIFEST" and c.get("part"))
+    return tuple(_split(name, facts) for control in manifests for name, facts in control.get("facts", {}).items())
 
 
 def _split(name: str, facts: Mapping[str, Any]) -> Split:
     span = [str(moment) for moment in facts.get("span") or ()]
-    lost = facts.get("missing") or {}
-    return Split(
-        name=visible(name),
-        rows=f"{int(facts['rows']):,}",
-        classes=prose(", ".join(f"{label} {int(n):,}" for label, n in (facts.get("classes") or {}).items())),
-        begins=_shown(span[0]) if span else "",
-        ends=_shown(span[1]) if span else "",
-        missing=prose(", ".join(f"{column} {int(n):,}" for column, n in lost.items())) or "none",
-        span=_moments(span),
+    begins, ends = (visible(moment.removesuffix("T00:00:00").replace("T", " ")) for moment in span or ("", ""))
+    classes, missing = (
+        prose(", ".join(f"{name} {int(n):,}" for name, n in (facts.get(part) or {}).items()))
+        for part in ("classes", "missing")
     )
-
-
-def _shown(moment: str) -> str:
-    return visible(moment.removesuffix("T00:00:00").replace("T", " "))
-
-
-def _moments(span: list[str]) -> tuple[float, float] | None:
     try:
-        first, last = (datetime.fromisoformat(moment) for moment in span)
+        first, last = map(datetime.fromisoformat, span)
     except ValueError:  # no times, or times of a kind that a calendar does not know
-        return None
-    whole, part = zip(*((moment.year, moment.timetuple().tm_yday) for moment in (first, last)), strict=True)
-    return whole[0] + (part[0] - 1) / DAYS, whole[1] + part[1] / DAYS
+        years = None
+    else:
+        days = first.timetuple().tm_yday - 1, last.timetuple().tm_yday
+        years = first.year + days[0] / DAYS, last.year + days[1] / DAYS
+    return Split(visible(name), f"{int(facts['rows']):,}", classes, begins, ends, missing or "none", years)
 
 
 def stated_pairs(name: str, content: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

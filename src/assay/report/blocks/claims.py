@@ -73,7 +73,7 @@ def contests(record: Record) -> tuple[comparison.Compared, ...]:
     for part, plan in zip(record["comparisons"], record["plan"].get("comparisons") or (), strict=True):
         size = sum(answer["findings"] for answer in part["answers"])
         whole = {**record, **part, "plan": plan, "findings": record["findings"][place : place + size]}
-        made.append(comparison.compared(Record(whole)))
+        made.append(comparison.Compared(Record(whole)))
         place += size
     return tuple(made)
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.assess.record.record import Record
@@ -30,12 +29,12 @@ from assay.core.blocks import (
 )
 from assay.core.blocks.estimate_rows import about, entry, prose, real, spoken
 from assay.core.blocks.lead import Lead, Remark
-from assay.core.task import Task, find_task
+from assay.core.task import find_task
 from assay.core.text import counted, figure, percent, visible
 from assay.report import sentences
 from assay.report.blocks.background import background_blocks
 from assay.report.blocks.decisions import decision_blocks, verdicts
-from assay.report.blocks.findings import FindingText, finding_text, is_margin
+from assay.report.blocks.findings import FindingText, is_margin
 from assay.report.sections import Report
 
 MOST_NAMED: Final = 3
@@ -51,37 +50,19 @@ TIED: Final = (
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
-@dataclass(frozen=True, slots=True)
 class Compared:
-    """What the sections of a comparison share."""
+    """What the sections of a comparison share, from its Record."""
 
-    record: Record
-    findings: tuple[FindingText, ...]
-
-    @property
-    def task(self) -> Task | None:
-        """The task; plain values of models have none."""
-        return find_task(str(self.record["task"])) if self.record["task"] != VALUES else None
-
-    @property
-    def lead(self) -> Lead:
-        """What the task says first."""
-        return self.task.lead(self.record) if self.task is not None else Lead()
-
-    @property
-    def level(self) -> str:
-        """The level of the intervals."""
-        return percent(float(self.record["plan"]["level"]))
-
-
-def compared(record: Record) -> Compared:
-    """What a Record of the kind comparison says."""
-    return Compared(record, tuple(map(finding_text, record["findings"])))
+    def __init__(self, record: Record) -> None:
+        self.record, self.findings = record, tuple(map(FindingText, record["findings"]))
+        self.level = percent(float(record["plan"]["level"]))
+        self.task = find_task(str(record["task"])) if record["task"] != VALUES else None
+        self.lead = self.task.lead(record) if self.task is not None else Lead()
 
 
 def comparison_report(record: Record) -> Report:
     """The report of a Record of the kind comparison."""
-    made, decided = compared(record), verdicts(record)
+    made, decided = Compared(record), verdicts(record)
     models = [visible(model) for model in record["models"]]
     more = f" and {len(models) - MOST_NAMED} more" if len(models) > MOST_NAMED else ""
     seen = [
@@ -163,7 +144,7 @@ def _compared_parts(made: Compared) -> list[tuple[FindingText, ...]]:
 
 def forest_of_models(record: Record) -> tuple[Chart | None, tuple[FindingText, ...]]:
     """The chart of differences, and what it shows; None where no difference has an interval."""
-    made = compared(record)
+    made = Compared(record)
     parts = _compared_parts(made)
     return (_forest(parts[-1], made.level), parts[-1]) if parts else (None, ())
 

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Cell, Head, Paragraph, Reach, table
@@ -27,18 +26,17 @@ RISKS: Final = "Criteria, verdicts, and the largest chance of a wrong pass where
 POINTS: Final = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class Judged(NamedTuple):
     """One criterion or claim."""
 
     criterion: str
-    words: str = ""
     verdict: str
     value: str
     ends: str
     risk: str
     why: str
     needed: str
+    words: str = ""
 
     @property
     def sign(self) -> str:
@@ -46,19 +44,13 @@ class Judged:
         return ANSWERS[self.verdict][0]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdicts:
+class Verdicts(NamedTuple):
     """All criteria, and what they come to."""
 
     overall: str
     says: str
     rows: tuple[Judged, ...]
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict on all criteria."""
-        sign, tone = ANSWERS[self.overall]
-        return Verdict(sign, self.overall, tone, f"Acceptance criteria: {self.says}.", "decisions", "each criterion")
+    verdict: Verdict
 
 
 def decision_blocks(decided: Verdicts) -> Iterator[Block]:
@@ -92,7 +84,10 @@ def verdicts(record: Record | Mapping[str, Any]) -> Verdicts | None:
     if not decisions:
         return None
     names = [str(decision["verdict"]) for decision in decisions]
-    return Verdicts(overall=worst_of(names), says=_said(names), rows=tuple(map(_judged, decisions)))
+    overall, says = worst_of(names), _said(names)
+    sign, tone = ANSWERS[overall]
+    shown = Verdict(sign, overall, tone, f"Acceptance criteria: {says}.", "decisions", "each criterion")
+    return Verdicts(overall, says, tuple(map(_judged, decisions)), shown)
 
 
 def worst_of(answers: Iterable[str]) -> str:

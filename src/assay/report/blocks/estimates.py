@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from assay.assess.record.record import Record
@@ -43,20 +42,29 @@ class Floor(NamedTuple):
     entry: Entry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimates:
     """The estimates of a Record by what they speak of."""
 
-    whole: dict[str, Entry] = field(default_factory=dict)
-    of_class: dict[str, dict[object, Entry]] = field(default_factory=dict)
-    of_level: dict[tuple[str, str], dict[str, Entry]] = field(default_factory=dict)
-    methods: dict[str, set[int]] = field(default_factory=dict)
-    """Interval methods, and how many draws they took."""
-
-    @property
-    def undefined(self) -> list[Entry]:
-        """Measures of all rows without a value."""
-        return [value for value in self.whole.values() if not value.defined]
+    def __init__(self, record: Record) -> None:
+        self.whole: dict[str, Entry] = {}
+        self.of_class: dict[str, dict[object, Entry]] = {}
+        self.of_level: dict[tuple[str, str], dict[str, Entry]] = {}
+        self.methods: dict[str, set[int]] = {}
+        """Interval methods, and how many draws they took."""
+        for estimate in record["estimates"]:
+            label, slice_, name = estimate.get("class"), estimate.get("slice"), str(estimate["measure"])
+            if estimate.get("interval"):
+                draws = self.methods.setdefault(str(estimate["interval"]), set())
+                draws |= {int(estimate["draws"])} if "draws" in estimate else set()
+            if slice_ is None and label is None:
+                self.whole[name] = entry(estimate, str(record["task"]))
+            elif slice_ is None:
+                self.of_class.setdefault(name, {})[label] = entry(estimate, str(record["task"]))
+            elif label is None and len(slice_) == 1:
+                ((factor, level),) = slice_.items()
+                levels = self.of_level.setdefault((factor, repr(level)), {})
+                levels[name] = entry(estimate, str(record["task"]))
+        self.undefined = [value for value in self.whole.values() if not value.defined]
 
     def families(self) -> dict[str, list[Entry]]:
         """The measures of all rows by the name of their family."""
@@ -64,24 +72,6 @@ class Estimates:
         for value in self.whole.values():
             by_name.setdefault(value.about.family, []).append(value)
         return {sentences.FAMILIES.get(name, name or "Others"): some for name, some in by_name.items() if some}
-
-
-def read_estimates(record: Record) -> Estimates:
-    """The estimates of a Record, sorted."""
-    read, task = Estimates(), str(record["task"])
-    for estimate in record["estimates"]:
-        label, slice_, name = estimate.get("class"), estimate.get("slice"), str(estimate["measure"])
-        if estimate.get("interval"):
-            draws = read.methods.setdefault(str(estimate["interval"]), set())
-            draws |= {int(estimate["draws"])} if "draws" in estimate else set()
-        if slice_ is None and label is None:
-            read.whole[name] = entry(estimate, task)
-        elif slice_ is None:
-            read.of_class.setdefault(name, {})[label] = entry(estimate, task)
-        elif label is None and len(slice_) == 1:
-            ((factor, level),) = slice_.items()
-            read.of_level.setdefault((factor, repr(level)), {})[name] = entry(estimate, task)
-    return read
 
 
 def _alike(headline: Sequence[Entry]) -> list[Entry]:

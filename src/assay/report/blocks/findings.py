@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.assess.declarations import POWER, p_shown
@@ -28,39 +27,40 @@ BY_MARGIN: Final[Mapping[str, Mapping[bool | None, str]]] = {
 """What tests against a margin say of two models, by their names and by whether they are significant."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FindingText:
-    """One finding as people read it."""
+    """One finding of a Record as people read it, and its numbers to draw."""
 
-    sentence: str
-    test: str
-    about: str
-    pair: str
-    minus: str
-    """The two models as the difference is taken; empty for several."""
-    effect: str
-    interval: str
-    p: str
-    adjusted: str
-    chosen: str
-    label: str
-    mark: str
-    power: str
-    notes: tuple[str, ...]
-    checks: tuple[str, ...]
-    counts: tuple[tuple[str, str], ...]
-    value: float | None
-    low: float | None
-    high: float | None
-    share: bool
-    significant: bool | None
-    margin: bool = False
-    """Whether it was held to a margin, so that significance speaks of no difference."""
-
-    @property
-    def bounded(self) -> bool:
-        """Whether the difference and both ends of its interval are known."""
-        return None not in (self.value, self.low, self.high)
+    def __init__(self, finding: Mapping[str, Any]) -> None:
+        effect, models = finding["effect"], [visible(model) for model in finding["models"]]
+        self.value, self.low, self.high = (real(effect.get(k)) for k in ("value", "low", "high"))
+        self.bounded = None not in (self.value, self.low, self.high)
+        self.sentence, self.test, self.chosen = sentence(finding), prose(finding["title"]), prose(finding["chosen"])
+        self.about = prose(SPOKEN.get(finding["about"], str(finding["about"]).replace("_", " ")))
+        self.pair = " and ".join(models)
+        self.minus = " minus ".join(models) if len(models) == 2 else ""  # noqa: PLR2004  the difference of two
+        self.share = effect.get("unit") == "share"
+        self.effect = "undefined" if self.value is None else _amount(self.value, effect)
+        ends = (
+            "" if self.low is None or self.high is None else f"{_size(self.low, effect)} to {_size(self.high, effect)}"
+        )
+        self.interval = ends
+        adjusted = finding.get("adjusted")
+        self.p = "undefined" if finding["p"] is None else str(finding["p_shown"]).removeprefix("= ")
+        self.adjusted = "" if not adjusted else p_shown(adjusted["p"]).removeprefix("= ")
+        self.significant, self.margin = finding.get("significant"), is_margin(finding)
+        self.mark = {True: "●", False: "○", None: "∅"}[self.significant]
+        self.label = sentences.sentence(prose(finding.get("label") or ""))
+        self.power = ""
+        least = real((finding.get("least_detectable") or {}).get("value"))
+        if self.significant is False and least is not None:
+            size = _amount(least, effect)
+            self.power = f"a difference of {size} would have been detected with a chance of {percent(POWER)}"
+        self.notes = tuple(prose(note) for note in finding["notes"])
+        self.checks = tuple(
+            prose(f"{'✓' if c['holds'] else '?' if c['holds'] is None else '✗'} {c['assumes']}: {c['seen']}")
+            for c in finding["checks"]
+        )
+        self.counts = tuple((prose(k), f"{v:,}") for k, v in finding["counts"].items())
 
 
 def sentence(finding: Mapping[str, Any]) -> str:
@@ -131,7 +131,7 @@ def _amount(value: float, effect: Mapping[str, Any]) -> str:
 
 
 def _size(value: float, effect: Mapping[str, Any]) -> str:
-    return f"{value * POINTS:.1f}" if effect.get("unit") == "share" else figure(value)
+    return _amount(value, effect).removesuffix(" points")
 
 
 def _p(finding: Mapping[str, Any]) -> str:
@@ -147,43 +147,3 @@ def _p(finding: Mapping[str, Any]) -> str:
 def is_margin(finding: Mapping[str, Any]) -> bool:
     """Whether a finding was held to a margin, so that significance speaks of no difference."""
     return str(finding["test"]).endswith(tuple(BY_MARGIN))
-
-
-def finding_text(finding: Mapping[str, Any]) -> FindingText:
-    """A finding of a Record as text and as numbers to draw."""
-    effect = finding["effect"]
-    value, low, high = (real(effect.get(k)) for k in ("value", "low", "high"))
-    share = effect.get("unit") == "share"
-    adjusted = finding.get("adjusted")
-    least = finding.get("least_detectable") or {}
-    power = ""
-    if finding.get("significant") is False and least.get("value") is not None:
-        size = _amount(float(real(least["value"]) or 0.0), effect)
-        power = f"a difference of {size} would have been detected with a chance of {percent(POWER)}"
-    return FindingText(
-        sentence=sentence(finding),
-        test=prose(finding["title"]),
-        about=prose(SPOKEN.get(finding["about"], str(finding["about"]).replace("_", " "))),
-        pair=" and ".join(visible(m) for m in finding["models"]),
-        minus=" minus ".join(visible(m) for m in finding["models"]) if len(finding["models"]) == 2 else "",  # noqa: PLR2004
-        effect="undefined" if value is None else _amount(value, effect),
-        interval="" if low is None or high is None else f"{_size(low, effect)} to {_size(high, effect)}",
-        p="undefined" if finding["p"] is None else str(finding["p_shown"]).removeprefix("= "),
-        adjusted="" if not adjusted else p_shown(adjusted["p"]).removeprefix("= "),
-        chosen=prose(finding["chosen"]),
-        label=sentences.sentence(prose(finding.get("label") or "")),
-        mark={True: "●", False: "○", None: "∅"}[finding.get("significant")],
-        power=power,
-        notes=tuple(prose(note) for note in finding["notes"]),
-        checks=tuple(
-            prose(f"{'✓' if c['holds'] else '?' if c['holds'] is None else '✗'} {c['assumes']}: {c['seen']}")
-            for c in finding["checks"]
-        ),
-        counts=tuple((prose(k), f"{v:,}") for k, v in finding["counts"].items()),
-        value=value,
-        low=low,
-        high=high,
-        share=share,
-        significant=finding.get("significant"),
-        margin=is_margin(finding),
-    )

@@ -73,24 +73,24 @@ def read_classes(
     titles = ([title for title in wanted if title in there] or there)[:MOST_CHARTS]
     measured = [read.of_class[title] for title in titles]
     chosen = counted_classes or _worst(measured[0] if measured else {})
-    labels, sizes = chosen.labels, chosen.sizes
-    if not titles and len(labels) <= MOST_ROWS:
+    if not titles and len(chosen.labels) <= MOST_ROWS:
         return None
-    kept = [i for i in chosen.listed if all(labels[i] in part for part in measured)]
+    levels = tuple(
+        Level(
+            label=visible(label),
+            sizes=tuple(column[i] for column in chosen.sizes.values()),
+            entries=tuple(part[label] for part in measured),
+            plotted=i in chosen.plotted,
+        )
+        for i, label in ((i, chosen.labels[i]) for i in chosen.listed)
+        if all(label in part for part in measured)
+    )
     return Factor(
         name="class",
         columns=tuple(about(title, task) for title in titles),
-        sizes=tuple(sizes),
-        levels=tuple(
-            Level(
-                label=visible(labels[i]),
-                sizes=tuple(column[i] for column in sizes.values()),
-                entries=tuple(part[labels[i]] for part in measured),
-                plotted=i in chosen.plotted,
-            )
-            for i in kept
-        ),
-        hidden=len(labels) - len(kept),
+        sizes=tuple(chosen.sizes),
+        levels=levels,
+        hidden=len(chosen.labels) - len(levels),
         things=("class", "classes"),
         chosen="largest" if counted_classes is not None else "worst",
         whole=tuple(read.whole.get(title) for title in titles),
@@ -117,30 +117,22 @@ def read_factors(record: Record, read: Estimates, headline: tuple[Entry, ...], l
         measured = [read.of_level.get((name, repr(level["level"])), {}) for level in levels]
         sizes = [_rows_of(level, entries) for level, entries in zip(levels, measured, strict=True)]
         by_size = sorted(range(len(levels)), key=lambda i: (-sizes[i], i))
-        plotted = set(by_size[:MOST_PLOTTED])
         rows = tuple(
             Level(
                 label=visible(levels[i]["level"]),
                 sizes=(f"{sizes[i]:,}",),
                 entries=tuple(measured[i][title] for title in titles),
-                plotted=i in plotted,
+                plotted=i in by_size[:MOST_PLOTTED],
                 rows=sizes[i],
             )
             for i in sorted(by_size[:MOST_ROWS])
             if all(title in measured[i] for title in titles)
         )
-        factors.append(
-            Factor(
-                name=visible(name),
-                columns=tuple(value.about for value in shown),
-                sizes=("rows",),
-                levels=rows,
-                hidden=len(levels) - len(rows),
-                things=("level", "levels"),
-                whole=shown,
-                uncharted=lead.not_charted,
-            )
-        )
+        factor = Factor(
+            name=visible(name), columns=tuple(value.about for value in shown), sizes=("rows",), levels=rows,
+            hidden=len(levels) - len(rows), things=("level", "levels"), whole=shown, uncharted=lead.not_charted,
+        )  # fmt: skip
+        factors.append(factor)
     return tuple(factors)
 
 

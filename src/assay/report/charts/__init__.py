@@ -9,8 +9,8 @@ from typing import Final
 from assay.core.blocks import Chart
 
 MODULES: Final = {
-    "plots": ("lines", "distribution", "timeline", "cloud"),
-    "plots_rows": ("bars", "dots", "intervals"),
+    "plots": ("lines", "distribution", "cloud"),
+    "plots_rows": ("dots", "intervals"),
     "plots_grids": ("picture", "matrix"),
 }
 """The module of each function; none is loaded before a chart is drawn."""

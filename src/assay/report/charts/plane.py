@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plane of two axes: round scales, places of values, short paths, and the frame around them."""
+"""Round scales, places of values on them, and short paths."""
 
 from __future__ import annotations
 
@@ -8,14 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, TypeAlias
-from xml.sax.saxutils import escape
 
-SIDE: Final = 240
-LEFT: Final = 40
 TOP: Final = 30
-RIGHT: Final = 14
-BELOW: Final = 38
-"""Room for the numbers and the name of the axis across."""
+"""Where a chart begins, below its heading."""
 UNSEEN: Final = 0.2
 """Pixels by which a drawn line may leave its points."""
 MANY: Final = 1000
@@ -60,68 +55,13 @@ def step_of(width: float) -> float:
     return next((m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * (1 - 1e-9)), 10 * power)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plane:
-    """Two axes with names, and the room they take."""
-
-    across: Axis
-    up: Axis
-    names: tuple[str, str]
-    numbers: tuple[Sequence[str], Sequence[str]]
-    """Texts at the ticks of both axes."""
-    left: int = LEFT
-    tall: int = SIDE
-
-    def x(self, value: float) -> float:
-        """Where a value stands across, kept inside the plane."""
-        return self.across.at(value, self.left, self.left + SIDE)
-
-    def y(self, value: float) -> float:
-        """Where a value stands upwards, kept inside the plane."""
-        return TOP + self.tall - self.up.at(value, 0, self.tall)
-
-    def draw(
-        self, title: str, described: str, body: str, *, head: str = "", data: str = "", foot: str = "", room: int = 0
-    ) -> str:
-        """The plane around what is drawn; `foot` stands below it and takes `room`."""
-        bottom, right = TOP + self.tall, self.left + SIDE
-        xs = [near(self.x(tick)) for tick in self.across.ticks]
-        ys = [self.y(tick) for tick in self.up.ticks]
-        grid = "".join(f"M{x} {TOP}V{bottom}" for x in xs) + "".join(f"M{self.left} {near(y)}H{right}" for y in ys)
-        across, up = zip(xs, self.numbers[0], strict=True), zip(ys, self.numbers[1], strict=True)
-        numbers = "".join(f'<text x="{x}" y="{bottom + 14}">{text}</text>' for x, text in across)
-        left = "".join(f'<text x="{self.left - 5}" y="{near(y + 3.5)}">{text}</text>' for y, text in up)
-        middle, (below, beside) = near(TOP + self.tall / 2), self.names
-        name = f'<text transform="rotate(-90 9 {middle})" x="9" y="{middle}">{escape(beside)}</text>' if beside else ""
-        framed = (
-            f'<g class="fr"><path class="gr" stroke="currentColor" stroke-opacity=".18" d="{grid}"/>'
-            f'<g class="ax" text-anchor="middle">{numbers}</g><g class="ax" text-anchor="end">{left}</g></g>'
-            f'<g class="ax" text-anchor="middle" font-size="11">'
-            f'<text x="{self.left + SIDE // 2}" y="{bottom + 31}">{escape(below)}</text>{name}</g>{body}{foot}'
-        )
-        size = (right + RIGHT, bottom + BELOW + room)
-        return svg_document("plot", size, title, described, framed, head=head, data=data)
-
-
-def svg_document(
-    kind: str, size: tuple[int, int], title: str, described: str, body: str, *, head: str = "", data: str = ""
-) -> str:
-    """A chart with its title, its text alternative and its heading."""
-    width, height = size
-    return (
-        f'<svg class="{kind}" role="img" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
-        f' width="{width}" height="{height}" fill="currentColor" font-family="system-ui, sans-serif"'
-        f' font-size="10"{data}><title>{escape(title)}</title><desc>{escape(described)}</desc>'
-        f'<text class="hd" x="0" y="14" font-weight="600" font-size="13">{escape(head or title)}</text>{body}</svg>'
-    )
-
-
 def round_axis(low: float, high: float) -> Axis:
-    """An axis with round ends around two values."""
-    step = step_of(max(high - low, 1e-9))
-    first, last = round(low / step - 0.5 + 1e-9), round(high / step + 0.5 - 1e-9)
-    last = max(last, first + 1)
-    ticks = tuple(i * step for i in range(first, last + 1))
+    """An axis with round ends around two values; its step is found at the size of 1, for tiny and huge values."""
+    width = (high - low) or 1e-9
+    unit = 10.0 ** math.floor(math.log10(width))
+    step = step_of(width / unit)
+    first, last = round(low / unit / step - 0.5 + 1e-9), round(high / unit / step + 0.5 - 1e-9)
+    ticks = tuple(i * step * unit for i in range(first, max(last, first + 1) + 1))
     return Axis(low=ticks[0], high=ticks[-1], ticks=ticks)
 
 
@@ -132,18 +72,11 @@ def axis_over(values: Iterable[float], *, ends: Spot | None = None, scale: str =
     size = max(abs(low), abs(high))
     if high - low <= 1e-9 * size or low == high:  # an axis needs a width
         low, high = low - (size / 2 or 0.5), high + (size / 2 or 0.5)
-    made = _log_axis(low, high) if scale else _scaled(low, high)
+    made = _log_axis(low, high) if scale else round_axis(low, high)
     if ends is None:
         return made
     slack = 1e-9 * (high - low)
     return Axis(low=low, high=high, ticks=tuple(tick for tick in made.ticks if low - slack <= tick <= high + slack))
-
-
-def _scaled(low: float, high: float) -> Axis:
-    """A round axis whose step is found at the size of 1, so that tiny and huge values have one, too."""
-    unit = 10.0 ** math.floor(math.log10(high - low))
-    near = round_axis(low / unit, high / unit)
-    return Axis(low=near.low * unit, high=near.high * unit, ticks=tuple(tick * unit for tick in near.ticks))
 
 
 def _log_axis(low: float, high: float) -> Axis:

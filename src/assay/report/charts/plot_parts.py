@@ -25,8 +25,6 @@ HEAD: Final = 22
 """Room for a title, in em."""
 SPOKEN: Final = 60
 """Characters of a name in a text alternative."""
-LISTED: Final = 6
-"""Things a text alternative names one by one."""
 ENTRIES: Final = 12
 """Names in a legend."""
 PLAIN: Final = ("", "")
@@ -44,7 +42,9 @@ class Look:
     width: float = 2
 
     def stroke(self, path: str, *, width: float | None = None, opacity: str = "", ends: str = "") -> str:
-        """A path in this look."""
+        """A path in this look; nothing for an empty one."""
+        if not path:
+            return ""
         dash = f' stroke-dasharray="{self.dash}"' if self.dash else ""
         seen = f' opacity="{opacity}"' if opacity else ""
         cap = f' stroke-linecap="{ends}"' if ends else ""
@@ -112,10 +112,19 @@ def safe_text(thing: object) -> str:
     return "" if thing is None or thing == "" else visible(thing)
 
 
-def head_of(chart: Data) -> tuple[str, str]:
-    """The title of a chart, and as much of it as fits above."""
-    title = safe_text(chart["title"])
-    return title, fitted(title, HEAD, ems)
+def svg_document(
+    chart: Data, size: tuple[int, int], described: str, body: str, *, kind: str = "plot", data: str = ""
+) -> str:
+    """A chart with its title, its text alternative and as much of the title above as fits."""
+    (width, height), title = size, safe_text(chart["title"])
+    alternative = safe_text(chart.get("described")) or described
+    return (
+        f'<svg class="{kind}" role="img" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
+        f' width="{width}" height="{height}" fill="currentColor" font-family="system-ui, sans-serif"'
+        f' font-size="10"{data}><title>{escape(title)}</title><desc>{escape(alternative)}</desc>'
+        f'<text class="hd" x="0" y="14" font-weight="600" font-size="13">{escape(fitted(title, HEAD, ems))}</text>'
+        f"{body}</svg>"
+    )
 
 
 def short_name(thing: object) -> str:
@@ -134,12 +143,6 @@ def value_text(value: float) -> str:
         return figure(value) if value else "0"
     short = f"{value:,.0f}" if size >= 1000 or value == int(value) else f"{value:.4g}"  # noqa: PLR2004
     return figure(value) if short in ("1", "-1") and size != 1 else short
-
-
-def listed_phrases(phrases: Sequence[str]) -> str:
-    """Some phrases for a text alternative, and how many more there are."""
-    rest = len(phrases) - LISTED
-    return "; ".join(phrases[:LISTED]) + (f"; and {rest:,} more" if rest > 0 else "")
 
 
 def text_at(

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from assay.core.text import counted
-from assay.report.charts.plane import TOP, Spot, near, path_text, straightened, svg_document
+from assay.core.text import counted, phrases
+from assay.report.charts.plane import TOP, Spot, near, path_text, straightened
 from assay.report.charts.plot_parts import (
     BLUE,
     LINE,
@@ -21,12 +21,11 @@ from assay.report.charts.plot_parts import (
     WIDTH,
     Data,
     Look,
-    head_of,
     legend,
-    listed_phrases,
     number,
     safe_text,
     short_name,
+    svg_document,
     text_at,
     tuples,
 )
@@ -82,8 +81,7 @@ def picture(chart: Data) -> str:
     marked = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items()) or "nothing marked"
     described = f"{marked}. {safe_text(chart.get('caption'))}".strip()
     size = (WIDTH, round(below - 6 + LINE * len(caption)))
-    title, head = head_of(chart)
-    return svg_document("plot", size, title, described, f"{body}{labels}{key}{lines}", head=head)
+    return svg_document(chart, size, described, f"{body}{labels}{key}{lines}")
 
 
 def _label(text: str, corners: Sequence[Spot]) -> str:
@@ -115,7 +113,12 @@ def matrix(chart: Data) -> str:
     upright = longest > wide - 2
     top = TOP + (min(NAMES, longest) if upright else 12)
     middles = [(left + wide * (j + 0.5), name) for j, name in enumerate(columns[:COLUMNS])]
-    parts = [_column_name(name, x, top, wide, upright=upright) for x, name in middles]
+    parts = [
+        text_at(x + 3, top - 4, name, NAMES, more=f' transform="rotate(-90 {near(x + 3)} {top - 4})"')
+        if upright
+        else text_at(x, top - 4, name, wide, anchor="middle")
+        for x, name in middles
+    ]
     parts += [text_at(0, top + CELL * (i + 0.5) + 4, name, left - 5, size=11) for i, name in enumerate(rows[:ROWS])]
     grounds: dict[tuple[str, str], str] = {}
     cells = [(i, j, cell) for i, row in enumerate(chart["cells"]) for j, cell in enumerate(row)]
@@ -134,15 +137,7 @@ def matrix(chart: Data) -> str:
     hidden = " and ".join(counted(len(names) - most, what) for names, most, what in limits if len(names) > most)
     foot = text_at(0, bottom + 14, f"and {hidden}", WIDTH, kind="so") if hidden else ""
     size = (WIDTH, bottom + 6 + LINE * bool(hidden))
-    body = "".join((*shades, *parts, foot))
-    title, head = head_of(chart)
-    return svg_document("plot", size, title, _described(rows, columns, cells), body, head=head)
-
-
-def _column_name(name: str, x: float, top: int, wide: int, *, upright: bool) -> str:
-    if not upright:
-        return text_at(x, top - 4, name, wide, anchor="middle")
-    return text_at(x + 3, top - 4, name, NAMES, more=f' transform="rotate(-90 {near(x + 3)} {top - 4})"')
+    return svg_document(chart, size, _described(rows, columns, cells), "".join((*shades, *parts, foot)))
 
 
 def _ground(cell: Data) -> tuple[str, str]:
@@ -168,7 +163,7 @@ def _cell_text(cell: Data, place: tuple[int, int], wide: int) -> str:
 def _described(rows: Sequence[str], columns: Sequence[str], cells: Sequence[tuple[int, int, Any]]) -> str:
     """How many cells there are, how they were judged, and which stand out."""
     tones = Counter(str(cell.get("tone")) for *_, cell in cells)
-    phrases = [f"{tones[tone]:,} {tone}" for tone in SIGNS if tones[tone]]
+    facts = [f"{tones[tone]:,} {tone}" for tone in SIGNS if tones[tone]]
     marked = [entry for entry in cells if entry[2].get("tone") == "bad"]
     shaded = [entry for entry in cells if number(entry[2].get("share"))]
     marked += [max(shaded, key=lambda entry: entry[2]["share"])] if shaded and not marked else []
@@ -177,4 +172,4 @@ def _described(rows: Sequence[str], columns: Sequence[str], cells: Sequence[tupl
         for i, j, cell in marked
     ]
     counts = f"{counted(len(rows), 'row')} by {counted(len(columns), 'column')}"
-    return f"{'; '.join([counts, *phrases])}{'; ' if names else ''}{listed_phrases(names)}."
+    return f"{'; '.join([counts, *facts])}{'; ' if names else ''}{phrases(names, most=6)}."

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plots of plain data in labelled rows: bars, strips of dots, and points with intervals."""
+"""Plots of plain data in labelled rows: points with intervals, bars, and strips of dots."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from assay.core.text import counted
-from assay.report.charts.plane import TOP, Axis, axis_over, near, svg_document, tick_texts
+from assay.core.text import counted, phrases
+from assay.report.charts.plane import TOP, axis_over, near, tick_texts
 from assay.report.charts.plot_parts import (
     BLUE,
     INK,
@@ -19,12 +19,11 @@ from assay.report.charts.plot_parts import (
     WIDTH,
     Data,
     finite,
-    head_of,
-    listed_phrases,
     number,
     safe_text,
     short_name,
     span,
+    svg_document,
     text_at,
     value_text,
 )
@@ -32,10 +31,9 @@ from assay.report.fit_text import ems
 
 SIZE: Final = 11
 """Of the texts of rows."""
-GAP, ROW, DOT = 10, 21, 3.6
-BARS: Final = 30
-INTERVALS: Final = 100
-STRIP: Final = 28
+GAP, ROW, STRIP, DOT = 10, 21, 28, 3.6
+MOST: Final = 100
+MOST_BARS: Final = 30
 SINGLE: Final = 300
 """Values of a lane that are drawn one by one."""
 GOLDEN: Final = 0.6180339887
@@ -54,112 +52,61 @@ class Lane:
     """A second text, softer than the first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
     """Lanes on one axis; labels and texts take the room they need, the axis the rest."""
 
-    lanes: Sequence[Lane]
-    scale: Axis
-    bottom: float
-    heads: Sequence[tuple[float, str]] = ()
-    wide: int = WIDTH
-
-    @property
-    def left(self) -> float:
-        """Where the axis begins."""
-        widest = max((ems(lane.label) for lane in self.lanes), default=0.0)
-        return min(104.0 * self.wide / WIDTH, max(24.0, widest * SIZE)) + GAP
-
-    @property
-    def right(self) -> float:
-        """Where the axis ends."""
-        widest = max((ems(lane.text) + 0.95 * ems(lane.small) for lane in self.lanes), default=0.0)
-        return self.wide - (min(118.0 * self.wide / WIDTH, widest * SIZE + 4) + GAP if widest else GAP)
+    def __init__(self, chart: Data, lanes: Sequence[Lane], values: Sequence[float], bottom: float) -> None:
+        self.chart, self.lanes, self.bottom = chart, lanes, bottom
+        self.scale, self.wide = axis_over(values, ends=span(chart.get("ends"))), int(chart.get("wide") or WIDTH)
+        label = max(ems(lane.label) for lane in lanes)
+        self.left = min(104.0 * self.wide / WIDTH, max(24.0, label * SIZE)) + GAP
+        text = max(ems(lane.text) + 0.95 * ems(lane.small) for lane in lanes)
+        self.right = self.wide - (min(118.0 * self.wide / WIDTH, text * SIZE + 4) + GAP if text else GAP)
 
     def x(self, value: float) -> float:
         """Where a value stands, kept inside the axis."""
         return self.scale.at(value, self.left, self.right)
 
-    def draw(self, chart: Data, described: str, body: str, *, note: str = "") -> str:
-        """The rows around what is drawn; a note stands below."""
+    def whisker(self, row: Data, y: float) -> str:
+        """The interval of a row, with upright ends."""
+        a, b = (near(self.x(end)) for end in span((row.get("low"), row.get("high"))) or (0, 0))
+        path = f"M{a} {near(y)}H{b}M{a} {near(y - 4)}v8M{b} {near(y - 4)}v8"
+        return replace(INK, dash="").stroke(path, width=1.4) if a != b else ""
+
+    def draw(self, described: str, body: str, *, note: str = "", heads: Sequence[tuple[float, str]] = ()) -> str:
+        """The rows around what is drawn, with the heads of groups between them and a note below."""
         left, right = self.left, self.right
-        parts = [text_at(0, y, text, self.wide, size=SIZE, given=SIZE, kind="so") for y, text in self.heads]
+        texts = [text_at(0, y, text, self.wide, size=SIZE, given=SIZE, kind="so") for y, text in heads]
         for lane in self.lanes:
-            parts.append(text_at(0, lane.y + 4, lane.label, left - GAP + 1, size=SIZE, given=SIZE))
+            texts.append(text_at(0, lane.y + 4, lane.label, left - GAP + 1, size=SIZE, given=SIZE))
             room = self.wide - right - GAP + 1
-            parts.append(text_at(right + GAP, lane.y + 4, lane.text, room, size=SIZE, given=SIZE))
+            texts.append(text_at(right + GAP, lane.y + 4, lane.text, room, size=SIZE, given=SIZE))
             x = right + GAP + ems(lane.text) * SIZE + 3
-            parts.append(text_at(x, lane.y + 4, lane.small, self.wide + 1 - x, given=SIZE, kind="so"))
+            texts.append(text_at(x, lane.y + 4, lane.small, self.wide + 1 - x, given=SIZE, kind="so"))
         places = [near(self.x(tick)) for tick in self.scale.ticks]
         grid = "".join(f"M{x} {TOP - 2}V{near(self.bottom)}" for x in places)
-        texts = zip(places, tick_texts(self.scale.ticks), strict=True)
-        numbers = "".join(f'<text x="{x}" y="{near(self.bottom + 13)}">{text}</text>' for x, text in texts)
+        ticks = zip(places, tick_texts(self.scale.ticks), strict=True)
+        numbers = "".join(f'<text x="{x}" y="{near(self.bottom + 13)}">{text}</text>' for x, text in ticks)
         middle = (left + right) / 2
         across = 2 * min(middle, self.wide - middle)
-        name = text_at(middle, self.bottom + 28, safe_text(chart.get("x")), across, size=SIZE)
-        room = LINE * bool(note)
-        foot = text_at(0, self.bottom + 42, note, self.wide, kind="so")
+        name = text_at(middle, self.bottom + 28, safe_text(self.chart.get("x")), across, size=SIZE)
         framed = (
             f'<path class="gr" stroke="currentColor" stroke-opacity=".18" d="{grid}"/>'
             f'<g class="ax" text-anchor="middle">{numbers}{name}</g>{body}'
-            f'<g class="lb" font-size="{SIZE}">{"".join(parts)}</g>{foot}'
+            f'<g class="lb" font-size="{SIZE}">{"".join(texts)}</g>'
+            f"{text_at(0, self.bottom + 42, note, self.wide, kind='so')}"
         )
-        size = (self.wide, round(self.bottom + 34 + room))
-        title, head = head_of(chart)
-        kind = "plot wd" if self.wide > WIDTH else "plot"
-        return svg_document(kind, size, title, described, framed, head=head)
-
-
-def bars(chart: Data) -> str:
-    """Horizontal bars from zero, with the interval of each value."""
-    rows = chart["rows"][:BARS]
-    if not rows:
-        return ""
-    values = [number(row.get("value")) for row in rows]
-    lanes = [
-        Lane(label=safe_text(row["label"]), text=_value(row, value), y=TOP + ROW * (i + 0.5))
-        for i, (row, value) in enumerate(zip(rows, values, strict=True))
-    ]
-    ends = finite([*values, *(row.get(key) for row in rows for key in ("low", "high"))])
-    shape = Rows(lanes=lanes, scale=axis_over([0.0, *ends]), bottom=TOP + ROW * len(rows))
-    body = ""
-    for lane, row, value in zip(lanes, rows, values, strict=True):
-        path = f"M{near(shape.x(0.0))} {near(lane.y)}H{near(shape.x(value or 0.0))}"
-        body += (BLUE.stroke(path, width=12) if value else "") + _whisker(shape, row, lane.y)
-    return shape.draw(chart, _extremes(chart["rows"], values), body, note=_more(chart["rows"], BARS))
-
-
-def _value(row: Data, value: float | None) -> str:
-    """The text beside a row: its own, or its value."""
-    return safe_text(row.get("text")) or ("–" if value is None else value_text(value))
+        size = (self.wide, round(self.bottom + 34 + LINE * bool(note)))
+        return svg_document(self.chart, size, described, framed, kind="plot wd" if self.wide > WIDTH else "plot")
 
 
 def _more(rows: Sequence[object], most: int) -> str:
     return f"and {counted(len(rows) - most, 'more row')}" if len(rows) > most else ""
 
 
-def _whisker(shape: Rows, row: Data, y: float) -> str:
-    ends = span((row.get("low"), row.get("high")))
-    if ends is None:
-        return ""
-    a, b = (near(shape.x(end)) for end in ends)
-    path = f"M{a} {near(y)}H{b}M{a} {near(y - 4)}v8M{b} {near(y - 4)}v8"
-    return replace(INK, dash="").stroke(path, width=1.4)
-
-
-def _extremes(rows: Sequence[Data], values: Iterable[float | None]) -> str:
-    """How many rows there are, and the lowest and the highest of those drawn."""
-    defined = [(value, row["label"]) for row, value in zip(rows, values, strict=False) if value is not None]
-    if not defined:
-        return f"{counted(len(rows), 'row')}, none with a value."
-    ends = (end(defined, key=lambda pair: pair[0]) for end in (min, max))
-    lowest, highest = (f"{value_text(value)} ({short_name(label)})" for value, label in ends)
-    return f"{counted(len(rows), 'row')}; lowest {lowest}, highest {highest}."
-
-
 def dots(chart: Data) -> str:
     """The values of each lane as dots, or as shades of equal counts where they are many, with its median."""
-    rows = chart["lanes"][:BARS]
+    rows = chart["lanes"][:MOST_BARS]
     values = [sorted(finite(row["values"])) for row in rows]
     if not any(values):
         return ""
@@ -167,20 +114,20 @@ def dots(chart: Data) -> str:
         Lane(label=safe_text(row["label"]), text=_aside(row), y=TOP + STRIP * (i + 0.5)) for i, row in enumerate(rows)
     ]
     ends = finite(row.get(key) for row in rows for key in ("low", "median", "high"))
-    scale = axis_over([*ends, *(x for kept in values for x in (*kept[:1], *kept[-1:]))])
-    shape = Rows(lanes=lanes, scale=scale, bottom=TOP + STRIP * len(lanes))
-    body, phrases, note = [], [], ""
+    ends += [x for kept in values for x in (*kept[:1], *kept[-1:])]
+    shape = Rows(chart, lanes, ends, TOP + STRIP * len(lanes))
+    body, facts, note = "", [], ""
     for lane, row, kept in zip(lanes, rows, values, strict=True):
-        body += [_strip(shape, kept, lane.y), _whisker(shape, row, lane.y)]
+        body += _strip(shape, kept, lane.y) + shape.whisker(row, lane.y)
         for middle in finite([row.get("median")]):
             path = f"M{near(shape.x(middle))} {near(lane.y - 11)}v22"
-            body.append(replace(INK, dash="").stroke(path, width=2.4))
+            body += replace(INK, dash="").stroke(path, width=2.4)
             note = "Upright bars are medians. "
         middles = finite([row.get("median")]) or [statistics.median(part) for part in (kept,) if part]
         about = f"{short_name(row['label'])}: {counted(len(kept), 'value')}"
-        phrases.append(", ".join((about, *(f"median {value_text(m)}" for m in middles), *filter(None, [lane.text]))))
-    note += _more(chart["lanes"], BARS)
-    return shape.draw(chart, f"{listed_phrases(phrases)}.", "".join(body), note=note.strip())
+        facts.append(", ".join((about, *(f"median {value_text(m)}" for m in middles), *filter(None, [lane.text]))))
+    note += _more(chart["lanes"], MOST_BARS)
+    return shape.draw(f"{phrases(facts, most=6)}.", body, note=note.strip())
 
 
 def _aside(row: Data) -> str:
@@ -206,26 +153,28 @@ def _strip(shape: Rows, values: Sequence[float], y: float) -> str:
 
 
 def intervals(chart: Data) -> str:
-    """A point and an interval for each row on one axis, with groups and a reference line."""
-    rows = chart["rows"][:INTERVALS]
+    """A point and an interval for each row on one axis, or a bar from zero, with groups and a reference line."""
+    most = MOST_BARS if chart.get("bars") else MOST
+    rows, reference = chart["rows"][:most], chart.get("reference") or {}
     if not rows:
         return ""
     points = [tuple(number(row.get(key)) for key in ("low", "value", "high")) for row in rows]
-    reference = chart.get("reference") or {}
-    ends = finite([*(x for point in points for x in point), reference.get("x"), *(chart.get("holds") or ())])
     lanes, heads, bottom = _grouped(rows, points)
-    scale, wide = axis_over(ends, ends=span(chart.get("ends"))), int(chart.get("wide") or WIDTH)
-    shape = Rows(lanes=lanes, scale=scale, bottom=bottom, heads=heads, wide=wide)
-    body, described = "", _extremes(chart["rows"], [point[1] for point in points])
+    ends = finite([*(x for point in points for x in point), reference.get("x"), *(chart.get("holds") or ())])
+    shape = Rows(chart, lanes, [*ends, *([0.0] if chart.get("bars") else [])], bottom)
+    defined = [(value, row["label"]) for row, (_, value, _) in zip(rows, points, strict=True) if value is not None]
+    extremes = (end(defined, key=lambda pair: pair[0]) for end in (min, max)) if defined else ()
+    said = [f"{value_text(value)} ({short_name(label)})" for value, label in extremes]
+    described = f"lowest {said[0]}, highest {said[1]}" if said else "none with a value"
+    described, body = f"{counted(len(chart['rows']), 'row')}; {described}.", ""
     for line in finite([reference.get("x")]):
         at, name = shape.x(line), safe_text(reference.get("text"))
         body += replace(SOFT, dash="3 3", width=1).stroke(f"M{near(at)} {TOP - 2}V{near(bottom)}")
         body += text_at(at, TOP - 5, name, 2 * min(at, shape.wide - at), anchor="middle", kind="so")
         described += f" Reference: {short_name(name or 'line')} at {value_text(line)}."
-    drawn = zip(rows, points, lanes, strict=True)
-    body += _intervals(shape, [(point, lane.y, bool(row.get("hollow"))) for row, point, lane in drawn])
-    note = " ".join(filter(None, (safe_text(chart.get("note")), _more(chart["rows"], INTERVALS))))
-    return shape.draw(chart, safe_text(chart.get("described")) or described, body, note=note)
+    body += (_bars if chart.get("bars") else _intervals)(shape, rows, points)
+    note = " ".join(filter(None, (safe_text(chart.get("note")), _more(chart["rows"], most))))
+    return shape.draw(described, body, note=note, heads=heads)
 
 
 def _grouped(
@@ -239,28 +188,38 @@ def _grouped(
             group = row.get("group")
             heads.append((y + 15, safe_text(group)))
             y += ROW - 1
-        text = _value(row, value)
-        small = safe_text(row.get("small"))
-        if low is not None and high is not None and not row.get("text"):
+        text, small = safe_text(row.get("text")), safe_text(row.get("small"))
+        if low is not None and high is not None and not text:
             small = f"{value_text(low)}{'–' if low >= 0 else ' to '}{value_text(high)}"
+        text = text or ("–" if value is None else value_text(value))
         lanes.append(Lane(label=safe_text(row["label"]), text=text, small=small, y=y + ROW / 2))
         y += ROW
     return lanes, heads, y
 
 
-def _intervals(shape: Rows, rows: Iterable[tuple[Sequence[float | None], float, bool]]) -> str:
+def _bars(shape: Rows, rows: Sequence[Data], points: Sequence[Sequence[float | None]]) -> str:
+    """Bars from zero, with the interval of each value."""
+    drawn = ""
+    for lane, row, (_, value, _) in zip(shape.lanes, rows, points, strict=True):
+        path = f"M{near(shape.x(0.0))} {near(lane.y)}H{near(shape.x(value or 0.0))}"
+        drawn += (BLUE.stroke(path, width=12) if value else "") + shape.whisker(row, lane.y)
+    return drawn
+
+
+def _intervals(shape: Rows, rows: Sequence[Data], points: Sequence[Sequence[float | None]]) -> str:
     """Intervals as one path, then their points; an end beyond the axis is an arrow."""
     bars, arrows, dots, rings = "", "", "", ""
-    for (low, value, high), y, hollow in rows:
+    for lane, row, (low, value, high) in zip(shape.lanes, rows, points, strict=True):
+        y = near(lane.y)
         if low is not None and high is not None:
             a, b = near(shape.x(low)), near(shape.x(high))
-            bars += f"M{a} {near(y)}H{b}"
-            arrows += f"M{a} {near(y - 4)}l-5 4l5 4z" if low < shape.scale.low else ""
-            arrows += f"M{b} {near(y - 4)}l5 4l-5 4z" if high > shape.scale.high else ""
+            bars += f"M{a} {y}H{b}"
+            arrows += f"M{a} {near(lane.y - 4)}l-5 4l5 4z" if low < shape.scale.low else ""
+            arrows += f"M{b} {near(lane.y - 4)}l5 4l-5 4z" if high > shape.scale.high else ""
         if value is not None and shape.scale.low <= value <= shape.scale.high:
             x = near(shape.x(value))
-            rings += f'<circle cx="{x}" cy="{near(y)}" r="{DOT}"/>' if hollow else ""
-            dots += "" if hollow else f"M{x} {near(y)}h0"
+            rings += f'<circle cx="{x}" cy="{y}" r="{DOT}"/>' if row.get("hollow") else ""
+            dots += "" if row.get("hollow") else f"M{x} {y}h0"
     drawn = f'<path class="iv" stroke="currentColor" stroke-width="5" stroke-opacity=".35" d="{bars}"/>' if bars else ""
     drawn += BLUE.fill(arrows) if arrows else ""
     drawn += BLUE.stroke(dots, width=2 * DOT, ends="round") if dots else ""

@@ -43,12 +43,9 @@ def task_name(document: Document) -> str:
 
 
 def _metadata(record: Record) -> dict[str, Any]:
-    metadata: dict[str, Any] = {
-        "tools": {"components": [{"type": "application", "name": "assay", "version": version()}]},
-    }
-    if counted := record.get("environment", {}).get("counted_at"):
-        metadata = {"timestamp": str(counted), **metadata}
-    return metadata
+    counted = record.get("environment", {}).get("counted_at")
+    tool = {"type": "application", "name": "assay", "version": version()}
+    return {**({"timestamp": str(counted)} if counted else {}), "tools": {"components": [tool]}}
 
 
 def _model(record: Record) -> dict[str, Any]:
@@ -58,17 +55,11 @@ def _model(record: Record) -> dict[str, Any]:
     dataset = str(plan.get("data", {}).get("from") or "test data")
     document = Document(record)
     limits = [remark.sentence for remark in document.remarks()]
+    data = {"type": "dataset", "name": dataset, "description": f"Test data, {rows(record)}"}
     card: dict[str, Any] = {
         "modelParameters": {
             "task": task_name(document),
-            "datasets": [
-                {
-                    "type": "dataset",
-                    "name": dataset,
-                    "description": f"Test data, {rows(record)}",
-                    "contents": {"properties": list(_files(record))},
-                }
-            ],
+            "datasets": [{**data, "contents": {"properties": list(_files(record))}}],
         },
         "quantitativeAnalysis": {"performanceMetrics": list(_metrics(record))},
         "properties": list(_properties(record)),
@@ -108,10 +99,8 @@ def _metrics(record: Record) -> Iterator[dict[str, Any]]:
         if slice_ := _slice(estimate):
             metric["slice"] = slice_
         if estimate.get("low") is not None and estimate.get("high") is not None:
-            metric["confidenceInterval"] = {
-                "lowerBound": _number(estimate["low"]),
-                "upperBound": _number(estimate["high"]),
-            }
+            ends = {"lowerBound": _number(estimate["low"]), "upperBound": _number(estimate["high"])}
+            metric["confidenceInterval"] = ends
         yield metric
 
 

@@ -49,13 +49,13 @@ def section(record: Record) -> str:
     return f"{BEGIN}\n\n{body}\n\n{END}"
 
 
-def index(record: Record, task: str) -> list[dict[str, Any]]:
-    """The `model-index` of a Record: its headline measures, with intervals among their arguments."""
-    plan = record["plan"]
+def index(record: Record, front: str) -> list[dict[str, Any]]:
+    """The `model-index` of a Record for a front matter: its headline measures, with intervals among their arguments."""
+    plan, task = record["plan"], PIPELINE.search(front)
     source = str(plan.get("data", {}).get("from") or "test data")
     document = Document(record)
     result = {
-        "task": {"type": task or document.task.name, "name": task_name(document)},
+        "task": {"type": task[1] if task else document.task.name, "name": task_name(document)},
         "dataset": {"type": source, "name": source, "split": str(plan.get("split") or "test")},
         "metrics": list(_metrics(document)),
     }
@@ -116,13 +116,8 @@ def _indexed(body: str, record: Record) -> str:
     return body[: foreign.start()] + _merged(foreign.group(), record, body) + body[foreign.end() :]
 
 
-def _task(body: str) -> str:
-    found = PIPELINE.search(body)
-    return found.group(1) if found else ""
-
-
 def _block(record: Record, body: str) -> str:
-    return f"{INDEX_BEGIN}\n{_yaml(index(record, _task(body)))}{INDEX_END}\n"
+    return f"{INDEX_BEGIN}\n{_yaml(index(record, body))}{INDEX_END}\n"
 
 
 def _merged(standing: str, record: Record, body: str) -> str:
@@ -137,7 +132,7 @@ def _merged(standing: str, record: Record, body: str) -> str:
         ) from error
     try:
         models = yaml.safe_load(standing)["model-index"] or []
-        ours = index(record, _task(body))[0]
+        ours = index(record, body)[0]
         named = [one for one in models if one["name"] == ours["name"]] or models[:1]
         if not named or (record["plan"].get("model") and named[0]["name"] != ours["name"]):
             models.append(ours)

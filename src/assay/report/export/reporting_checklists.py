@@ -93,10 +93,6 @@ def _said(content: object) -> str:
     return str(content)
 
 
-def _rows(a: Document) -> str:
-    return rows_equation(a.record["rows"])
-
-
 def _performance(a: Document) -> str:
     return "; ".join(
         f"{value.about.name} {value.shown}" + (f" ({a.level} interval {value.interval})" if value.interval else "")
@@ -122,12 +118,9 @@ def _groups(a: Document) -> str:
 
 
 def _sites(a: Document) -> str:
-    tests = [
-        test for test in a.record.get("heterogeneity", ()) if test["measure"] in {v.about.measure for v in a.headline}
-    ]
-    shown = (
-        f"{about(test['measure'], str(a.record['task'])).name} p = {chance_shown(float(test['p']))}" for test in tests
-    )
+    task, leading = str(a.record["task"]), {value.about.measure for value in a.headline}
+    tests = [test for test in a.record.get("heterogeneity", ()) if test["measure"] in leading]
+    shown = (f"{about(test['measure'], task).name} p = {chance_shown(float(test['p']))}" for test in tests)
     return _listed("differences between sites tested: ", shown)
 
 
@@ -162,15 +155,15 @@ def _findings(a: Document) -> str:
 
 
 def _missing(a: Document) -> str:
-    stated = a.record["plan"].get("missing")
-    return f"rows without a label: {stated}; {_rows(a)}" if stated else _rows(a)
+    stated, counted_rows = a.record["plan"].get("missing"), rows_equation(a.record["rows"])
+    return f"rows without a label: {stated}; {counted_rows}" if stated else counted_rows
 
 
 EVIDENCE: Final[Mapping[str, Callable[[Any], str]]] = {
     "source": lambda a: f"data: {data['from']}" if (data := a.record["plan"].get("data", {})).get("format") else "",
     "size": lambda a: f"{int(a.record['samples']):,} rows assessed",
     "missing": _missing,
-    "flow": _rows,
+    "flow": lambda a: rows_equation(a.record["rows"]),
     "performance": _performance,
     "measures": _measures,
     "intervals": lambda a: ", ".join(map(visible, a.estimates.methods)),

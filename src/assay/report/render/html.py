@@ -16,14 +16,13 @@ from string import Template
 from typing import Final
 
 from assay.assess.record.record import Record
-from assay.core.blocks import Reach
-from assay.core.blocks.lead import Remark, Verdict
+from assay.core.blocks import Item, Reach
+from assay.core.blocks.lead import Verdict
 from assay.report import colours
-from assay.report.render.html_blocks import escaped, labelled, section_html
+from assay.report.render.html_blocks import escaped, labelled, section_html, signed
 from assay.report.report_document import report_of
 from assay.report.sections import Report
 
-_FRAME: Final = re.compile(r'<g class="fr">.*?</g></g>')
 STYLE, SCRIPT, POLICY = "\0style", "\0script", "\0policy"
 """Stand where style, script and policy go until the rest of the page is known; no text from outside has a NUL."""
 _CLOSED: Final = re.compile(r"</(?:t[dhr]|thead|tbody|d[dt]|li)>\s*")
@@ -51,7 +50,6 @@ def render(record: Record) -> str:
     script = slider() if moves else ""
     contents = [(part.id, part.listed or part.title) for part in sections]
     page = _frame(report, contents, main, scripted=moves)
-    page = _framed_once(page)
     used = {name for names in _CLASSES.findall(page) for name in names.split()}
     style = worn(stylesheet(), used)
     filled = {POLICY: escaped(policy(style, script)), STYLE: style, SCRIPT: script}
@@ -67,7 +65,7 @@ def _frame(report: Report, contents: Iterable[tuple[str, str]], main: str, *, sc
         kind=escaped(report.kind),
         opening=escaped(report.opening),
         standing=_list("standing", map(_verdict, (*report.verdicts, *report.badges))),
-        remarks=_list("remarks", map(_remark, report.remarks)),
+        remarks=_list("remarks", (signed(Item(sign=r.sign, word=r.word, text=r.sentence)) for r in report.remarks)),
         facts="\n".join(f"<div><dt>{escaped(k)}</dt><dd>{escaped(v)}</dd></div>" for k, v in report.facts),
         links="\n".join(f'<li><a href="#{place}">{escaped(name)}</a></li>' for place, name in contents),
         main=main,
@@ -77,11 +75,6 @@ def _frame(report: Report, contents: Iterable[tuple[str, str]], main: str, *, sc
         style=STYLE,
         script=f"<script>{SCRIPT}</script>" if scripted else "",
     )
-
-
-def _remark(r: Remark) -> str:
-    """A remark with its sign."""
-    return f'<li><b aria-hidden="true">{r.sign}</b><span><b>{r.word}</b> {escaped(r.sentence)}</span></li>'
 
 
 def _verdict(v: Verdict) -> str:
@@ -94,19 +87,6 @@ def _verdict(v: Verdict) -> str:
 def _list(name: str, items: Iterable[str]) -> str:
     inside = "\n".join(items)
     return f'<ul class="{name}">\n{inside}\n</ul>\n' if inside else ""
-
-
-def _framed_once(page: str) -> str:
-    """A page in which charts with the same frame, grid and numbers at the axes, share one; a page holds dozens."""
-    seen: dict[str, str] = {}
-
-    def frame(frame_match: re.Match[str]) -> str:
-        if (name := seen.get(frame_match[0])) is not None:
-            return f'<use href="#{name}"/>'
-        seen[frame_match[0]] = name = f"fr{len(seen)}"
-        return frame_match[0].replace('<g class="fr">', f'<g id="{name}">', 1)
-
-    return _FRAME.sub(frame, page)
 
 
 def _brief(page: str) -> str:

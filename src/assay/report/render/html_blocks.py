@@ -71,7 +71,7 @@ def _heading(block: tree.Heading) -> str:
 
 def _bullets(block: tree.Bullets) -> str:
     if block.look == "signed":
-        return f'<ul class="remarks">\n{_joined(map(_signed, block.items))}\n</ul>'
+        return f'<ul class="remarks">\n{_joined(map(signed, block.items))}\n</ul>'
     if block.look == "verdicts":
         return f'<ul class="unmet">\n{_joined(map(_judged, block.items))}\n</ul>'
     return f'<ul class="plain">{"".join(f"<li>{labelled(item.text)}</li>" for item in block.items)}</ul>'
@@ -81,7 +81,8 @@ def _joined(parts: Any) -> str:  # noqa: ANN401  any iterable of texts
     return "\n".join(parts)
 
 
-def _signed(item: tree.Item) -> str:
+def signed(item: tree.Item) -> str:
+    """An entry that a sign opens."""
     word = f"<b>{escaped(item.word)}</b> " if item.word else ""
     below = "".join(f" <small>{escaped(text)}</small>" for text in item.below)
     sign = f'<b aria-hidden="true">{item.sign}</b>'

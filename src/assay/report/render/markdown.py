@@ -127,7 +127,7 @@ def _table(block: tree.Table) -> Iterator[str]:
             f"The {len(block.rows)} largest {block.things[1]} are shown; the Record has {block.hidden:,} more.",
             "",
         ]
-    why = [f"- {name(column)} of {name(row)}: {prose(why)}" for column, row, why in block.reasons(MOST_ROWS)]
+    why = [f"- {name(column)} of {name(row)}: {prose(why)}" for column, row, why in block.reasons()]
     yield from [*lines, *why] if why else lines[:-1]
 
 

@@ -139,118 +139,75 @@ def _rest(page: _Page, count: int, things: tuple[str, str]) -> None:
 
 
 def _table(page: _Page, block: tree.Table) -> None:
-    rows = [row.cells for row in (block.rows[:MOST_ROWS] if block.things else block.rows)]
-    drawn = len(block.columns)
-    if any(column.kind == "prose" for column in block.columns):
-        _told(page, block, rows[:MOST_ROWS])
-    elif rows:
-        chosen = page.columns(_ways(block, rows))
-        if chosen is not None and chosen.columns < drawn:
-            drawn, block = chosen.columns, _first_kept(block)
-    if block.things:
-        _rest(page, len(block.rows) + block.hidden - len(rows), block.things)
-    if names := [column.typed or column.name for column in block.columns[drawn:] if column.reach & tree.Reach.FULL]:
-        page.said(f"in the report also: {', '.join(names)}")
-    reasons = list(block.reasons(MOST_ROWS, drawn))
+    """A table in the columns that fit, how much of it is elsewhere, and why values are missing."""
+    prose = [i for i, column in enumerate(block.columns) if column.kind == "prose"]
+    block = replace(block, rows=block.rows[:MOST_ROWS]) if prose and not block.things else block.cut(MOST_ROWS)
+    short = shown = block.picked([i for i in range(len(block.columns)) if i not in prose])
+    if prose:
+        shown = _told(page, short, block.picked(prose))
+    elif block.rows and (chosen := page.columns(_ways(short, ROOMS[:3]))) is not None:
+        shown = chosen.table or short
+    _rest(page, block.hidden, block.things or ("", ""))
+    others = [column for column in short.columns if column not in shown.columns and column.reach & tree.Reach.FULL]
+    if others:
+        page.said(f"in the report also: {', '.join(column.typed or column.name for column in others)}")
+    reasons = list(shown.reasons())
     for column, row, why in reasons[:MOST_REASONS]:
         page.said(f'∅ {column} of "{fitted(row, ROOMS[1])}": {why}', hang="  ")
     _rest(page, len(reasons) - MOST_REASONS, ("undefined value", "undefined values"))
 
 
-def _told(page: _Page, block: tree.Table, rows: Sequence[Sequence[tree.Cell]]) -> None:
+def _told(page: _Page, short: tree.Table, prose: tree.Table) -> tree.Table:
     """A table with sentences: one beside its row where there is room, else below it."""
-    prose = [i for i, column in enumerate(block.columns) if column.kind == "prose"]
-    kept = [i for i in range(len(block.columns)) if i not in prose]
-    short = replace(block, columns=tuple(block.columns[i] for i in kept))
-    cut = [[row[i] for i in kept] for row in rows]
     wide = min(page.width, WIDEST)
-    ways = (_side_by_side(short, cut, len(kept), room=room) for room in (wide, *ROOMS[:2]))
+    said = [["; ".join(filter(None, (cell.text, cell.below))) for cell in row.cells] for row in prose.rows]
+    ways = (_side_by_side(short, room) for room in (wide, *ROOMS[:2]))
     fits = next((way for way in ways if way.width + 2 + LEAST_PROSE <= wide), None)
-    if fits is not None and len(prose) == 1:
-        said = [block.columns[prose[0]].name, *(_sentence(row[prose[0]]) for row in rows)]
-        for pieces, text in zip(fits.lines(), said, strict=True):
+    if fits is not None and len(prose.columns) == 1:
+        for pieces, (text,) in zip(fits.lines(), [[prose.columns[0].name], *said], strict=True):
             first, *more = wrapped(text, wide - fits.width - 2)
             page.line(*pieces, Text(f"  {first}", "soft"))
             for line in more:
                 page.line(Text(" " * (fits.width + 2) + line, "soft"))
-        return
-    head, *lines = (chosen := _roomiest(short, cut, wide)).lines()
-    page.line(*head)
-    for pieces, row in zip(lines, rows, strict=True):
+        return short
+    *others, tightest = _ways(short, (max(wide // 2, ROOMS[0]),))
+    chosen = next((way for way in others if way.width <= wide), tightest)
+    for pieces, texts in zip(chosen.lines(), [[], *said], strict=True):
         page.line(*pieces)
-        _prose_below(page, [(block.columns[i].name, row[i]) for i in prose])
-    if chosen.columns < len(kept):
-        page.said(f"in the report also: {', '.join(column.name for column in short.columns[chosen.columns :])}")
+        for column, text in zip(prose.columns, texts, strict=False):
+            if text:
+                page.indented(f"{column.name}: {text}", "soft")
+    return chosen.table or short
 
 
-def _roomiest(block: tree.Table, rows: Sequence[Sequence[tree.Cell]], wide: int) -> Lines:
-    """A table that fits: its last columns are left out before its names are cut."""
-    room, most = max(wide // 2, ROOMS[0]), len(block.columns)
-    ways = [_side_by_side(block, rows, count, room=room) for count in range(most, 1, -1)]
-    ways += [_side_by_side(block, rows, min(most, 2), room=own) for own in ROOMS]
-    return next((way for way in ways if way.width <= wide), ways[-1])
-
-
-def _prose_below(page: _Page, cells: Sequence[tuple[str, tree.Cell]]) -> None:
-    for name, cell in cells:
-        if text := _sentence(cell):
-            page.indented(f"{name}: {text}", "soft")
-
-
-def _sentence(cell: tree.Cell) -> str:
-    return "; ".join(filter(None, (cell.text, cell.below)))
-
-
-def _shown(cell: tree.Cell) -> str:
-    return f"{cell.sign} {cell.text}" if cell.sign else cell.text
-
-
-def _ways(block: tree.Table, rows: Sequence[Sequence[tree.Cell]]) -> Iterator[Lines]:
+def _ways(block: tree.Table, rooms: Sequence[int]) -> Iterator[Lines]:
     """From the roomiest to the tightest: names are cut first, then measures are left out; intervals never are."""
-    column_count = len(block.columns)
-    for room in ROOMS[:3]:
-        yield _side_by_side(block, rows, column_count, room=room)
-    kept = _first_kept(block)
-    cut = [[row[i] for i in _order(block)] for row in rows]
-    for count in range(column_count - 1, 1, -1):
-        for room in ROOMS[:-1]:
-            yield _side_by_side(kept, cut, count, room=room)
-    yield _side_by_side(kept, cut, min(column_count, 2), room=ROOMS[-1])
-
-
-def _order(block: tree.Table) -> list[int]:
-    """Places of columns: those before the first measure, then measures that readers look for first, then the rest."""
     typed = [column.typed for column in block.columns]
     start = next((i for i, name in enumerate(typed) if name), len(typed))
     first = sorted((i for i in range(start, len(typed)) if typed[i] in FIRST), key=lambda i: FIRST.index(typed[i]))
-    return [*range(start), *first, *(i for i in range(start, len(typed)) if i not in first)]
+    order = [*range(start), *first, *(i for i in range(start, len(typed)) if i not in first)]
+    for part in (block, *(block.picked(order[:count]) for count in range(len(order) - 1, 1, -1))):
+        yield from (_side_by_side(part, room) for room in rooms)
+    yield from (_side_by_side(block.picked(order[:2]), room) for room in ROOMS)
 
 
-def _first_kept(block: tree.Table) -> tree.Table:
-    """The table with its columns in the order in which they are kept."""
-    order = _order(block)
-    rows = (replace(row, cells=tuple(row.cells[i] for i in order)) for row in block.rows)
-    return replace(block, columns=tuple(block.columns[i] for i in order), rows=tuple(rows))
-
-
-def _side_by_side(block: tree.Table, rows: Sequence[Sequence[tree.Cell]], count: int, *, room: int) -> Lines:
+def _side_by_side(block: tree.Table, room: int) -> Lines:
+    """The columns of a table; a number is followed by its interval."""
     head: list[str | None] = []
     right: list[bool] = []
-    body: list[list[Text]] = [[] for _ in rows]
-    for i, column in enumerate(block.columns[:count]):
+    body: list[list[Text]] = [[] for _ in block.rows]
+    for i, column in enumerate(block.columns):
         number = column.kind == "number"
-        head.append(fitted(column.typed or column.name, ROOMS[1]))
-        spans = number and any(row[i].below for row in rows)
-        right.append(number)
-        for line, row in zip(body, rows, strict=True):
-            cell = row[i]
-            shown = _shown(cell).removesuffix(" undefined") if number else cell.typed or fitted(_shown(cell), room)
+        spans = number and any(row.cells[i].below for row in block.rows)
+        head += [fitted(column.typed or column.name, ROOMS[1]), *([None] if spans else [])]
+        right += [number, *([False] if spans else [])]
+        for line, row in zip(body, block.rows, strict=True):
+            cell = row.cells[i]
+            text = f"{cell.sign} {cell.text}" if cell.sign else cell.text
+            shown = text.removesuffix(" undefined") if number else cell.typed or fitted(text, room)
             style = TONES.get(cell.tone, "") if cell.tone else "blue" if number and cell.below else ""
             line.extend([Text(shown, style), *([Text(cell.below, "soft")] if spans else [])])
-        if spans:
-            head.append(None)
-            right.append(False)
-    return Lines(head, body, right, count)
+    return Lines(head, body, right, table=block)
 
 
 def _grid(page: _Page, block: tree.Grid) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from assay.core.blocks import Table
 from assay.report.fit_text import cells
 
 INTERVAL: Final = "interval"
@@ -31,10 +32,10 @@ class Lines:
         head: Sequence[str | None],
         rows: Iterable[Sequence[Text]],
         right: Sequence[bool],
-        columns: int = 0,
+        table: Table | None = None,
         gap: int = 2,
     ) -> None:
-        self.head, self.body, self.right, self.columns, self.gap = head, [*map(list, rows)], right, columns, gap
+        self.head, self.body, self.right, self.table, self.gap = head, [*map(list, rows)], right, table, gap
         spans = [i + 1 < len(head) and head[i + 1] is None for i in range(len(head))]
         self.widths = [
             max([0 if spans[i] else cells(name or ""), *(cells(row[i].text) for row in self.body)])

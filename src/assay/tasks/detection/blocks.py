@@ -176,7 +176,8 @@ def _errors(record: Mapping[str, Any], figures: Mapping[str, Any]) -> Iterator[B
         rows.append(row)
     title = f"errors at score {figures['operating_point']:g} or above, IoU 0.5"
     told = ", ".join(f"{kind} {counts[kind]:,}" for kind in ERRORS)
-    yield Figure(charts=(Chart("bars", ({"title": title, "x": "errors", "rows": rows},)),), alt=f"Errors: {told}.")
+    drawn = Chart("intervals", ({"title": title, "x": "errors", "bars": True, "rows": rows},))
+    yield Figure(charts=(drawn,), alt=f"Errors: {told}.")
     caption = "Every false alarm has one kind; objects that a wrong class or place explains are not missed."
     heads = ("kind", "text", 1), ("errors", "number", 1), ("what it is", "prose", 4)
     yield table("errors", caption, heads, [(kind, f"{counts[kind]:,}", SAYS[kind]) for kind in ERRORS], small=True)

@@ -105,11 +105,11 @@ def _timeline_blocks(figures: Mapping[str, Any]) -> Iterator[Any]:
     stalls = [place for place, (_, time, failed) in enumerate(rows) if failed or time > STALL * median]
     data = {
         "title": "Longest latency by section", "x": "section of a run, in order", "y": "seconds",
-        "points": [[place, time] for place, (_, time, _) in enumerate(rows)],
-        "marks": [{"from": place - 0.5, "to": place + 0.5, "text": "stall"} for place in stalls[:MARKED]],
+        "series": [{"points": [[place, time] for place, (_, time, _) in enumerate(rows)], "thin": True}], "low": True,
+        "spans": [{"from": place - 0.5, "to": place + 0.5, "text": "stall"} for place in stalls[:MARKED]],
     }  # fmt: skip
     said = f"{counted(len(stalls), 'section')} of {len(rows)} had a stall or a failure"
-    yield Figure(charts=(Chart("timeline", (data,)),), alt=f"{said}.", look="wide")
+    yield Figure(charts=(Chart("lines", (data,)),), alt=f"{said}.", look="wide")
     if stalls:
         shown = ", ".join(
             f"section {place} ({figure(rows[place][1])} s{', failed requests' if rows[place][2] else ''})"

@@ -110,7 +110,8 @@ def _surface_bars(counts: list[int]) -> Chart:
         {"label": name, "value": n / sum(counts), "text": f"{100 * n / sum(counts):.3g} %"}
         for name, n in list(zip(names, counts, strict=True))[: max(np.flatnonzero(counts)) + 1]
     ]
-    return chart("bars", title="Distance to the other surface", x="share of surface voxels", rows=rows)
+    axis = {"x": "share of surface voxels", "bars": True}
+    return chart("intervals", title="Distance to the other surface", **axis, rows=rows)
 
 
 def comparison_sections(paired: UnitModels) -> Iterator[Section]:

@@ -9,7 +9,7 @@ import pytest
 
 import assay
 from assay.core.blocks import Figure
-from assay.report.blocks.comparison import _compared_parts, _forest, _glance_blocks, _letters, compared, rank_chart
+from assay.report.blocks.comparison import Compared, _compared_parts, _forest, _glance_blocks, _letters, rank_chart
 from assay.report.blocks.findings import sentence
 from assay.report.charts import draw
 from assay.report.render import html, markdown, notebook
@@ -60,7 +60,7 @@ def test_names_from_outside_stay_names(pair):
 
 
 def test_charts_are_valid_xml_with_words_for_who_cannot_see(pair, sets):
-    (shown,) = _compared_parts(compared(pair.record))
+    (shown,) = _compared_parts(Compared(pair.record))
     for chart in (_forest(shown, "95 %"), rank_chart(sets.record)):
         svg = draw(chart)
         root = ET.fromstring(svg)  # noqa: S314  our own text
@@ -166,7 +166,7 @@ def test_areas_of_scores_stand_with_their_intervals_among_the_values(tmp_path):
 
 def forests(record):
     """The charts of differences, drawn."""
-    cards = (block for block in _glance_blocks(compared(record)) if hasattr(block, "blocks"))
+    cards = (block for block in _glance_blocks(Compared(record)) if hasattr(block, "blocks"))
     figures = [part for card in cards for part in card.blocks if isinstance(part, Figure)]
     return [draw(chart) for figure in figures for chart in figure.charts if chart.kind == "intervals"]
 

@@ -201,15 +201,6 @@ def test_error_rates_are_listed_for_limits_people_ask_about():
     assert "Table: Error rates of each class" in render(many().record)
 
 
-def test_charts_with_the_same_frame_share_it():
-    page = render(scored().record)
-    frames = re.findall(r'<use href="#(fr\d+)"/>', page)
-    assert len(frames) > 2
-    for name in set(frames):
-        assert page.count(f'<g id="{name}">') == 1
-    assert 'class="fr"' not in page
-
-
 def test_the_numbers_of_every_class_stand_side_by_side():
     record = many().record
     page = render(record)

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any, Final
 
 from assay.core.blocks import Block, Card, Cells, Chart, Paragraph, Reach, Section, section, table
@@ -62,53 +61,26 @@ MOST_COSTS: Final = 12
 MOST_SHARES: Final = 8
 
 
-@dataclass(frozen=True)
 class ClassRecord:
     """A Record of an assessment of classes, read once."""
 
-    record: Mapping[str, Any]
-
-    @cached_property
-    def tally(self) -> ClassCounts:
-        """The counts of classes."""
-        return read_counts(self.record["tallies"]["confusion"])
-
-    @property
-    def level(self) -> str:
-        """The level of the intervals."""
-        return percent(float(self.record["plan"]["level"]))
-
-    @cached_property
-    def scoring(self) -> Scoring | None:
-        """What there is to say of scores."""
-        return Scoring(self.record, self.level, self.tally.unit) if self.record.get("scores") else None
-
-    @property
-    def called(self) -> bool:
+    def __init__(self, record: Mapping[str, Any]) -> None:
+        self.record, self.task = record, str(record["task"])
+        self.tally = read_counts(record["tallies"]["confusion"])
+        self.level = percent(float(record["plan"]["level"]))
+        self.scoring = Scoring(record, self.level, self.tally.unit) if record.get("scores") else None
+        self.called = bool(record["plan"].get("scores", {}).get("decided") != "none")
         """Whether rows have predicted labels; scores alone make none."""
-        return bool(self.record["plan"].get("scores", {}).get("decided") != "none")
-
-    @property
-    def positive(self) -> str:
-        """The positive class; nothing where there is none."""
-        return quoted(self.record["positive"]) if self.record.get("positive") is not None else ""
-
-    @cached_property
-    def whole(self) -> dict[str, Mapping[str, Any]]:
-        """The estimates of all rows and classes together."""
-        estimates = self.record["estimates"]
-        return {str(e["measure"]): e for e in estimates if e.get("slice") is None and e.get("class") is None}
+        self.positive = quoted(record["positive"]) if record.get("positive") is not None else ""
+        estimates = (e for e in record["estimates"] if e.get("slice") is None and e.get("class") is None)
+        self.whole: dict[str, Mapping[str, Any]] = {str(e["measure"]): e for e in estimates}
+        base = self.entry(BASELINE.measure)
+        self.baseline = base if base is not None and base.defined else None
+        """What calling every row the largest class would reach."""
 
     def entry(self, measure: str) -> Entry | None:
-        """One of them, ready to be shown."""
-        estimate = self.whole.get(measure)
-        return None if estimate is None else entry(estimate, str(self.record["task"]))
-
-    @property
-    def baseline(self) -> Entry | None:
-        """What calling every row the largest class would reach, where that is defined."""
-        value = self.entry(BASELINE.measure)
-        return value if value is not None and value.defined else None
+        """An estimate of all rows and classes together, ready to be shown."""
+        return entry(self.whole[measure], self.task) if measure in self.whole else None
 
 
 def class_lead(record: Mapping[str, Any]) -> Lead:
@@ -255,13 +227,12 @@ def class_sections(record: Mapping[str, Any]) -> Iterator[Section]:
 
 def _average_blocks(read: ClassRecord) -> Iterator[Block]:
     """Measures averaged over classes in several ways, side by side."""
-    task = str(read.record["task"])
     rows: list[Cells] = []
     for base in AVERAGED:
         ways = {way: value for way in AVERAGES if (value := read.entry(f"{base}_{way}")) is not None}
         if len(ways) > 1:
             cells = (replace(number_cell(ways.get(way)), why="") for way in AVERAGES)
-            rows.append((about(base, task).name, *cells))
+            rows.append((about(base, read.task).name, *cells))
     if rows:
         meant = "; ".join(f"{way}: {what}" for way, what in AVERAGES.items())
         yield Paragraph(f"{meant}.", "soft", reach=Reach.REPORT)

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from assay.core.blocks import Reach, Threshold
 from assay.core.blocks.estimate_rows import amount, entry, prose, real, share
@@ -16,72 +14,37 @@ from assay.tasks.classification.blocks import score_figures as figures
 from assay.tasks.classification.blocks.score_figures import Curve, Data, Place, count_of, threshold_text
 
 CELLS: Final = ("tp", "fp", "fn", "tn")
+Cuts: TypeAlias = Sequence[tuple[float | None, float, float]]
 OPTIMISTIC: Final = "chosen on the rows it is judged on, so the figures at it flatter"
 
 
-@dataclass(frozen=True)
 class Scoring:
     """The part of a Record that speaks of scores, read once."""
 
-    record: Mapping[str, Any]
-    level: str
-    unit: str
-
-    @cached_property
-    def curves(self) -> list[Curve]:
-        """The curves, with that of all classes pooled as the last."""
-        return figures.read_curves(self.record)
-
-    @property
-    def alone(self) -> Curve | None:
+    def __init__(self, record: Mapping[str, Any], level: str, unit: str) -> None:
+        self.record, self.level, self.unit = record, level, unit
+        self.curves = figures.read_curves(record)
+        """With that of all classes pooled as the last."""
+        self.alone = self.curves[0] if len(self.curves) == 1 else None
         """The curve of the positive class of two."""
-        return self.curves[0] if len(self.curves) == 1 else None
-
-    @cached_property
-    def moved(self) -> Curve | None:
+        self.moved = self.alone or figures.worst_of(self.curves, "auroc") or next(iter(self.curves), None)
         """The curve whose threshold a reader may move: the only one, or that of the worst class."""
-        return self.alone or figures.worst_of(self.curves, "auroc") or next(iter(self.curves), None)
-
-    @cached_property
-    def point(self) -> Mapping[str, Any]:
-        """The decision in force, a threshold or labels given beside the scores; nothing where there is none."""
-        points = self.record.get("operating_points", ())
-        in_force = next((point for point in points if point.get("in_force")), None)
-        called = self.record["scores"].get("called")
-        if in_force is not None or called is None:
-            return in_force or {}
-        return {"threshold": None, "from": "the labels that were given beside the scores", "labels": True, **called}
-
-    @property
-    def start(self) -> int:
+        self.point = _in_force(record)
+        self.start = _start(self.moved.cells, self.point, record) if self.moved is not None else 0
         """The point of the moved curve where the threshold begins."""
-        cells = self.moved.cells if self.moved is not None else []
-        value = real(self.point.get("threshold"))
-        if value is not None:
-            return max((i for i, (t, _, _) in enumerate(cells) if t is None or t >= value), default=0)
-        if self.point:
-            tp, fp = count_of(self.point["tp"]), count_of(self.point["fp"])
-            return min(range(len(cells)), key=lambda i: abs(cells[i][1] - tp) + abs(cells[i][2] - fp), default=0)
-        if self.record["scores"].get("kind") == "probability":
-            return max((i for i, (t, _, _) in enumerate(cells) if t is None or t >= 0.5), default=0)  # noqa: PLR2004
-        return len(cells) // 2
+        self.cut: Mapping[str, Any] | None = self.point if self.point and self.alone is not None else None
+        """The cells at the decision in force, or at the start of the movable threshold."""
+        if self.cut is None and self.moved is not None:
+            self.cut = cells_at(self.moved, self.start)
 
     @property
     def place(self) -> Place:
         """Where the decision in force, or the movable threshold, stands on the curves."""
-        cut = self.cut
-        if cut is None:
+        if self.cut is None:
             return figures.NOWHERE
-        tp, fp, fn, tn = (count_of(cut[cell]) for cell in CELLS)
-        name = "labels as called" if cut.get("labels") else f"threshold {threshold_text(cut['threshold'])}"
+        tp, fp, fn, tn = (count_of(self.cut[cell]) for cell in CELLS)
+        name = "labels as called" if self.cut.get("labels") else f"threshold {threshold_text(self.cut['threshold'])}"
         return share(fp, fp + tn) or 0.0, share(tp, tp + fn) or 0.0, share(tp, tp + fp), name
-
-    @property
-    def cut(self) -> Mapping[str, Any] | None:
-        """The cells at the decision in force, or at the start of the movable threshold."""
-        if self.point and self.alone is not None:
-            return self.point
-        return None if self.moved is None else cells_at(self.moved, self.start)
 
     def binned(self, content: Mapping[str, Any] | None, measure: str) -> str:
         """How many bins there are, and the calibration error that rests on the same ones."""
@@ -92,6 +55,28 @@ class Scoring:
         name = "ECE" if measure == "expected_calibration_error" else "error"
         said = f", {name} {error.shown}" if error is not None and error.defined else ""
         return f"{visible((content or {}).get('binning', '')).removesuffix(' of equal width')}{said}"
+
+
+def _in_force(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The decision in force, a threshold or labels given beside the scores; nothing where there is none."""
+    for point in record.get("operating_points", ()):
+        if point.get("in_force"):
+            return dict(point)
+    if (called := record["scores"].get("called")) is None:
+        return {}
+    return {"threshold": None, "from": "the labels that were given beside the scores", "labels": True, **called}
+
+
+def _start(cells: Cuts, point: Mapping[str, Any], record: Mapping[str, Any]) -> int:
+    """The point of a curve that a threshold in force, labels, or the middle of all probabilities stand at."""
+    value = real(point.get("threshold"))
+    if value is None and point:
+        tp, fp = count_of(point["tp"]), count_of(point["fp"])
+        return min(range(len(cells)), key=lambda i: abs(cells[i][1] - tp) + abs(cells[i][2] - fp), default=0)
+    if value is None and record["scores"].get("kind") != "probability":
+        return len(cells) // 2
+    least = 0.5 if value is None else value
+    return max((i for i, (t, _, _) in enumerate(cells) if t is None or t >= least), default=0)
 
 
 def cells_at(curve: Curve, i: int) -> Data:

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
-from assay.core.blocks import Chart
+from assay.core.blocks import Chart, chart
 from assay.core.blocks.estimate_rows import Entry, entry, real, share
-from assay.core.text import counted, visible
+from assay.core.text import counted, phrases, visible
 from assay.core.values import WORST
 from assay.tally.base import count_from_json
 
 Data: TypeAlias = dict[str, Any]
 POOLED: Final = "all classes pooled"
 UNIT: Final = [0, 1]
+CALLED: Final = "share of rows called positive"
+PROBABILITY: Final = "mean predicted probability"
 AREAS: Final = {"auroc": "AUROC", "average_precision": "average precision", "equal_error_rate": "equal error rate"}
 
 
@@ -146,8 +148,8 @@ def _mark(name: str, x: float | None, y: float | None, text: str) -> list[Data]:
 def _said(curves: Sequence[Curve], measure: str, what: str) -> str:
     """A curve for who cannot see it."""
     shown = [f"{c.label} {c.areas[measure].shown}".strip() for c in curves if measure in c.areas]
-    areas = "; ".join([*shown[:6], *([f"and {len(shown) - 6} more"] if len(shown) > 6 else [])])  # noqa: PLR2004
-    return f"{what}; {AREAS[measure]} {areas or 'not given'}; the numbers are in the table below the chart."
+    areas = phrases(shown, most=6) or "not given"
+    return f"{what}; {AREAS[measure]} {areas}; the numbers are in the table below the chart."
 
 
 def _banded(curve: Curve, name: str, level: str) -> tuple[Data, Data]:
@@ -159,6 +161,11 @@ def _banded(curve: Curve, name: str, level: str) -> tuple[Data, Data]:
     return {"band": band, "outer": outer}, {"shaded": f"{level} band: at a place, whole curve"}
 
 
+def _lines(title: str, x: str, y: str, series: Sequence[Data], **more: object) -> Chart:
+    """Lines over the unit square, unless stated otherwise."""
+    return chart("lines", title=title, x=x, y=y, **{"x_range": UNIT, "y_range": UNIT, **more}, series=series)
+
+
 Place: TypeAlias = "tuple[float | None, float | None, float | None, str]"
 """False positive rate, true positive rate and precision of the threshold in force, and its name."""
 NOWHERE: Final[Place] = (None, None, None, "")
@@ -168,13 +175,10 @@ def roc(curves: Sequence[Curve], place: Place = NOWHERE, level: str = "") -> Cha
     """True positive rate over false positive rate, with the line of chance and where the threshold stands."""
     points = {i: [[x, y] for x, y, _ in curve.rates] for i, curve in enumerate(curves)}
     band, said = _banded(curves[0], "roc", level) if len(curves) == 1 else ({}, {})
-    data = {
-        "title": "ROC curve", "x": "false positive rate", "y": "true positive rate (recall)",
-        "x_range": UNIT, "y_range": UNIT, "diagonal": "chance", **said,
-        "series": _series(curves, "auroc", points, **band), "marks": _mark("roc", place[0], place[1], place[3]),
-        "described": _said(curves, "auroc", "True positive rate over false positive rate"),
-    }  # fmt: skip
-    return Chart("lines", (data,))
+    series, marks = _series(curves, "auroc", points, **band), _mark("roc", place[0], place[1], place[3])
+    words = _said(curves, "auroc", "True positive rate over false positive rate")
+    names = ("ROC curve", "false positive rate", "true positive rate (recall)")
+    return _lines(*names, series, diagonal="chance", marks=marks, described=words, **said)
 
 
 def precision_recall(curves: Sequence[Curve], place: Place = NOWHERE, level: str = "") -> Chart:
@@ -189,39 +193,28 @@ def precision_recall(curves: Sequence[Curve], place: Place = NOWHERE, level: str
     if len(curves) == 1:
         level_line = [[0, curves[0].prevalence], [1, curves[0].prevalence]]
         series.append({"name": "share of positives", "points": level_line, "chance": True})
-    data = {
-        "title": "Precision-recall curve", "x": "recall", "y": "precision", "x_range": UNIT, "y_range": UNIT,
-        "series": series, "marks": _mark("pr", place[1], place[2], place[3]), **said,
-        "described": _said(curves, "average_precision", "Precision over recall"),
-    }  # fmt: skip
-    return Chart("lines", (data,))
+    marks = _mark("pr", place[1], place[2], place[3])
+    words = _said(curves, "average_precision", "Precision over recall")
+    return _lines("Precision-recall curve", "recall", "precision", series, marks=marks, described=words, **said)
 
 
 def gains(curve: Curve) -> Chart:
     """The share of positives found over the share of rows called, between chance and a perfect order."""
-    data = {
-        "title": "Gains", "x": "share of rows called positive", "y": "share of positives found",
-        "x_range": UNIT, "y_range": UNIT, "diagonal": "chance",
-        "series": [
-            {"name": "model", "points": [[called, gain] for called, gain, _ in curve.gains]},
-            {"name": "perfect order", "bare": True, "points": [[0, 0], [curve.prevalence, 1], [1, 1]]},
-        ],
-    }  # fmt: skip
-    return Chart("lines", (data,))
+    series: list[Data] = [
+        {"name": "model", "points": [[called, gain] for called, gain, _ in curve.gains]},
+        {"name": "perfect order", "bare": True, "points": [[0, 0], [curve.prevalence, 1], [1, 1]]},
+    ]
+    return _lines("Gains", CALLED, "share of positives found", series, diagonal="chance")
 
 
 def lift(curve: Curve) -> Chart:
     """How many times as many positives a call finds as calling at random would, over the share of rows called."""
-    points = [[called, times] for called, _, times in curve.gains]
-    data = {
-        "title": "Lift", "x": "share of rows called positive", "y": "times chance", "x_range": UNIT,
-        "series": [
-            {"name": "model", "points": points},
-            {"name": "chance", "points": [[0, 1], [1, 1]], "chance": True},
-            {"points": [[0, 0]], "quiet": True},
-        ],
-    }  # fmt: skip
-    return Chart("lines", (data,))
+    series: list[Data] = [
+        {"name": "model", "points": [[called, times] for called, _, times in curve.gains]},
+        {"name": "chance", "points": [[0, 1], [1, 1]], "chance": True},
+        {"points": [[0, 0]], "quiet": True},
+    ]
+    return _lines("Lift", CALLED, "times chance", series, y_range=None)
 
 
 def reliability(bins: Sequence[Data], said: str, title: str = "Reliability", up: str = "share of positives") -> Chart:
@@ -233,13 +226,10 @@ def reliability(bins: Sequence[Data], said: str, title: str = "Reliability", up:
         f"{counted(len(bins), 'bin')} of predicted probabilities; the widest gap is at {gap['score']:.2f}, where the "
         f"{up} is {gap['share']:.2f}; the numbers are in the table below the chart."
     )  # fmt: skip
-    data = {
-        "title": title, "x": "mean predicted probability", "y": up, "x_range": UNIT, "y_range": UNIT,
-        "diagonal": "calibrated", "described": widest,
-        "floor": [[b["low"], b["high"], count_of(b["rows"]) / most] for b in bins],
-        "series": [{"name": said, "points": [[b["score"], b["share"]] for b in bins], "band": ends, "whiskers": True}],
-    }  # fmt: skip
-    return Chart("lines", (data,))
+    floor = [[b["low"], b["high"], count_of(b["rows"]) / most] for b in bins]
+    points = [[b["score"], b["share"]] for b in bins]
+    series = [{"name": said, "points": points, "band": ends, "whiskers": True}]
+    return _lines(title, PROBABILITY, up, series, diagonal="calibrated", described=widest, floor=floor)
 
 
 def reliability_of_classes(curves: Sequence[Curve]) -> Chart:
@@ -252,9 +242,7 @@ def reliability_of_classes(curves: Sequence[Curve]) -> Chart:
          "points": [[b["score"], b["share"]] for b in c.bins()]}
         for i, c in enumerate(curves)
     ]  # fmt: skip
-    data = {"title": "Reliability of each class", "x": "mean predicted probability", "y": "share of the class",
-            "x_range": UNIT, "y_range": UNIT, "diagonal": "calibrated", "series": series}  # fmt: skip
-    return Chart("lines", (data,))
+    return _lines("Reliability of each class", PROBABILITY, "share of the class", series, diagonal="calibrated")
 
 
 def decision(curves: Sequence[Curve]) -> Chart:
@@ -269,9 +257,7 @@ def decision(curves: Sequence[Curve]) -> Chart:
     top = max([top, *(c.content["decision"][0][2] for c in curves)])
     low = min([-0.15 * top, *(max(model, -0.5 * top) for c in curves for _, model, _ in c.content["decision"])])
     series.append({"name": "call no row", "points": [[0, 0], [1, 0]], "chance": True})
-    data = {"title": "Decision curve", "x": "threshold probability", "y": "net benefit", "x_range": UNIT,
-            "y_range": [low, top], "series": series}  # fmt: skip
-    return Chart("lines", (data,))
+    return _lines("Decision curve", "threshold probability", "net benefit", series, y_range=[low, top])
 
 
 def histogram(curve: Curve, cut: float | None) -> Chart | None:
@@ -283,15 +269,13 @@ def histogram(curve: Curve, cut: float | None) -> Chart | None:
         side: [count_of(n) / (sum(map(count_of, content[side])) or 1.0) for n in content[side]]
         for side in ("positives", "negatives")
     }
-    data = {
-        "title": "Scores by true class", "x": "score", "y": "share of the class", "edges": content["edges"],
-        "counts": sides["negatives"], "name": "negatives",
-        "second": {"name": "positives", "counts": sides["positives"]},
-        "marks": [] if cut is None else [{"id": "cut", "x": cut, "text": "threshold"}],
-        "described": "Shares of negatives as blocks and of positives as a line, by score; the numbers are in the table "
-        "below the chart.",
-    }  # fmt: skip
-    return Chart("distribution", (data,))
+    said = "Shares of negatives as blocks and of positives as a line, by score; "
+    said += "the numbers are in the table below the chart."
+    shown: Data = {"x": "score", "y": "share of the class", "edges": content["edges"], "described": said}
+    shown |= {"name": "negatives", "counts": sides["negatives"]}
+    shown |= {"second": {"name": "positives", "counts": sides["positives"]}}
+    marks = [] if cut is None else [{"id": "cut", "x": cut, "text": "threshold"}]
+    return chart("distribution", title="Scores by true class", **shown, marks=marks)
 
 
 def threshold_text(content: object) -> str:
