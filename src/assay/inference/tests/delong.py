@@ -26,8 +26,11 @@ from assay.inference.tail_probabilities import CERTAIN, Alternative, chi_squared
 from assay.tally.paired.joint_scores import PairedScores
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from assay.core.arrays import Floats, Whole
 
+MOST: Final = np.int64(2**63 - 1)
 LEAST: Final = 2
 THREADS_FROM: Final = 50_000
 """Rows from which the models are sorted side by side."""
@@ -238,20 +241,36 @@ def components(
 
 
 def _placed(model: tuple[Floats, Floats], counts: Whole | None) -> tuple[Whole, Whole]:
-    """One sort of all scores; each row stands in the middle of its tie, so ties are counted, not rows."""
-    scores, m = np.concatenate(model), len(model[0])
-    order = np.argsort(scores)
-    ordered, positive = scores[order], order < m
-    new = np.append(True, ordered[1:] != ordered[:-1])
-    ends = np.append(np.flatnonzero(new[1:]), len(order) - 1)
-    rows = ends + 1 if counts is None else np.cumsum(counts[order])[ends]
-    passed = np.cumsum(positive if counts is None else np.where(positive, counts[order], 0), dtype=np.int64)[ends]
-    positives, tie = passed[-1], np.cumsum(new, dtype=np.int32 if len(order) < 2**31 else np.int64) - 1
-    rows, passed = (both + np.append(0, both[:-1]) for both in (rows, passed))  # up to the end and before each tie
-    above, below = np.empty(m, dtype=np.int64), np.empty(len(order) - m, dtype=np.int64)
-    above[order[positive]] = (rows - passed)[tie[positive]]
-    below[order[~positive] - m] = (2 * positives - passed)[tie[~positive]]
+    """One sort of all scores; where a row stands says how many of the other kind stand before it."""
+    positive, negative = model
+    m, n = len(positive), len(negative)
+    order, starts = in_order(np.concatenate([positive, negative]))
+    if counts is not None or starts is not None:
+        return _tied(order, np.arange(len(order)) if starts is None else starts, m, counts)
+    above, below = np.empty(m, dtype=np.int64), np.empty(n, dtype=np.int64)
+    is_positive = order < m
+    at = np.flatnonzero(is_positive)
+    above[order[at]] = 2 * (at - np.arange(m))
+    at = np.flatnonzero(~is_positive)
+    below[order[at] - m] = 2 * (m - at + np.arange(n))
     return above, below
+
+
+def _tied(order: Whole, starts: Whole, m: int, counts: Whole | None) -> tuple[Whole, Whole]:
+    """The same where scores are equal: each row stands in the middle of its tie, so ties are counted, not rows."""
+    small = np.int32 if len(order) < np.iinfo(np.int32).max else np.int64
+    ends = np.append(starts[1:], len(order))
+    if counts is None:
+        rows, passed = ends, np.cumsum(order < m, dtype=small)[ends - 1].astype(np.int64)
+    else:
+        rows = np.cumsum(counts[order])[ends - 1]
+        passed = np.cumsum(np.where(order < m, counts[order], 0))[ends - 1]
+    positives = passed[-1]
+    rows, passed = (both + np.append(0, both[:-1]) for both in (rows, passed))  # up to the end and before each tie
+    above, below = rows - passed, 2 * positives - passed
+    tie = np.empty(len(order), dtype=small)
+    tie[order] = np.repeat(np.arange(len(starts), dtype=small), ends - starts)
+    return above[tie[:m]], below[tie[m:]]
 
 
 def area_effect(roc_areas: Areas, i: int, level: float, name: str = "") -> Effect:
@@ -285,3 +304,46 @@ def undefined_areas(t: PairedScores, lost: Undefined, name: str) -> Finding:
     counts = {"positives": t.m, "negatives": t.n}
     known = {"about": "auroc", "models": t.models, "n": t.m + t.n, "counts": counts, "least": None}
     return no_number("difference of the areas", lost, name, **known)
+
+
+def in_order(scores: Floats) -> tuple[Whole, Whole | None]:
+    """The rows from the lowest score to the highest, and where runs of equal scores begin, unless all scores differ.
+
+    One sort of whole numbers that hold the upper bits of a score and its row is several times as fast as sorting row
+    numbers by what they point at. Scores that agree in their upper bits are looked at again, so the order is exact.
+
+    >>> order, starts = in_order(np.array([0.5, 0.1, 0.5, -2.0]))
+    >>> order.tolist(), starts.tolist()
+    ([3, 1, 0, 2], [0, 1, 2])
+    """
+    size = len(scores)
+    low = np.int64((1 << max(size - 1, 1).bit_length()) - 1)
+    order = np.arange(size, dtype=np.int64)
+    keys = (scores + 0.0).view(np.int64)  # minus zero and zero are one score
+    if size and keys.min() < 0:  # below zero, larger bits are a smaller number
+        keys ^= (keys >> 63) & MOST
+    keys &= ~low
+    keys |= order
+    keys.sort()
+    np.bitwise_and(keys, low, out=order)
+    keys &= ~low
+    near = keys[1:] == keys[:-1]
+    if not near.any():
+        return order, None
+    ordered = np.take(scores, order, out=keys.view(np.float64), mode="clip")
+    if bool((ordered[1:] < ordered[:-1]).any()):
+        _resolve(order, ordered, near)
+    starts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    return order, None if len(starts) == size - 1 else np.concatenate([[0], starts])
+
+
+def _resolve(order: Whole, ordered: Floats, near: NDArray[np.bool_]) -> None:
+    """Sort, in place, the runs that agree in their upper bits and yet are out of order."""
+    joined = np.concatenate([[False], near, [False]])
+    at = np.flatnonzero(joined[1:] | joined[:-1])
+    run = np.cumsum(~joined[at])
+    wrong = np.zeros(int(run[-1]) + 1, dtype=bool)
+    wrong[run[1:][(ordered[at[1:]] < ordered[at[:-1]]) & (run[1:] == run[:-1])]] = True
+    at, run = at[wrong[run]], run[wrong[run]]
+    sorted_ = at[np.lexsort((order[at], ordered[at], run))]
+    order[at], ordered[at] = order[sorted_], ordered[sorted_]

@@ -47,6 +47,13 @@ class Multiset:
         """Whether every score occurs once, which is known without looking where no score was repeated."""
         return self.count.strides == (0,) and self.count.dtype.kind == "i"
 
+    def below(self, place: NDArray[np.int64]) -> Counts:
+        """How many rows stand before each place."""
+        if self.single:
+            return cast("Counts", place)
+        sums = np.concatenate([np.zeros(1, dtype=self.count.dtype), np.cumsum(self.count)])
+        return cast("Counts", sums[place])
+
 
 def ones(size: int) -> Counts:
     """The counts of scores that occur once each, in no memory."""
@@ -68,44 +75,45 @@ class Side:
 
 
 class Ranked:
-    """Positives and negatives at each distinct score, scores ascending."""
+    """Positives and negatives at each distinct score; merged when a measure first asks for the whole list."""
 
     READS: ClassVar = "scores"
     logit: Floats | None = None
     """Where the scores are probabilities made of log-odds: these."""
 
     def __init__(self, *, score: Floats, pos: Counts, neg: Counts) -> None:
-        self.score, self.pos, self.neg = score, pos, neg
+        self._whole: tuple[Floats, Counts, Counts] | None = (score, pos, neg)
+        self._apart: tuple[Multiset, Multiset] | None = None
 
     @classmethod
-    def merged(cls, positive: Multiset, negative: Multiset) -> Ranked:
+    def apart(cls, positive: Multiset, negative: Multiset) -> Ranked:
         """From the scores of positives and negatives, each in order."""
-        parts = np.array_split(positive.value, usable())
-        place = np.concatenate(together(negative.value.searchsorted, parts, large=len(positive.value) >= LARGE))
-        tied = np.zeros(len(place), dtype=bool)
-        if len(negative.value):
-            tied = negative.value[np.minimum(place, len(negative.value) - 1)] == positive.value
-        at = np.arange(len(place)) + place
-        at -= np.cumsum(tied) - tied  # a tied score shares the place of the other class
-        size = len(negative.value) + int((~tied).sum())
-        from_negative = np.ones(size, dtype=bool)
-        from_negative[at[~tied]] = False
-        score = np.empty(size)
-        score[from_negative] = negative.value
-        score[at] = positive.value
-        pos, neg = (np.zeros(size, dtype=side.count.dtype) for side in (positive, negative))
-        pos[at], neg[from_negative] = positive.count, negative.count
-        return Ranked(score=score, pos=pos, neg=neg)
+        return _Apart(positive, negative)
+
+    @property
+    def score(self) -> Floats:
+        """Ascending distinct scores."""
+        return self._merged[0]
+
+    @property
+    def pos(self) -> Counts:
+        """Positives at each score."""
+        return self._merged[1]
+
+    @property
+    def neg(self) -> Counts:
+        """Negatives at each score."""
+        return self._merged[2]
 
     @cached_property
     def positives(self) -> Amount:
         """All positives: a whole number for one exact table."""
-        return _total(self.pos)
+        return _total(self._apart[0].count if self._apart else self.pos)
 
     @cached_property
     def negatives(self) -> Amount:
         """All negatives."""
-        return _total(self.neg)
+        return _total(self._apart[1].count if self._apart else self.neg)
 
     @property
     def n(self) -> Amount:
@@ -115,7 +123,8 @@ class Ranked:
     @property
     def exact(self) -> bool:
         """Whether this is one table of whole counts, so that sums can be exact."""
-        return self.pos.ndim == 1 and self.pos.dtype.kind == "i"
+        first = self._apart[0].count if self._apart else self.pos
+        return first.ndim == 1 and first.dtype.kind == "i"
 
     @cached_property
     def tp(self) -> Counts:
@@ -142,13 +151,25 @@ class Ranked:
 
     @cached_property
     def by_positive(self) -> Side:
-        """At each score: the positives, the negatives below, the negatives tied."""
-        return Side(self.pos, _below(self.neg), self.neg)
+        """For each score that positives have: they, the negatives below, the negatives tied."""
+        if self._apart is None:
+            return Side(self.pos, np.cumsum(self.neg, axis=-1) - self.neg, self.neg)
+        (pos, neg), (place, hit) = self._apart, self._places
+        tied = np.where(hit, neg.count[np.minimum(place, len(neg.value) - 1)], 0) if hit.any() else _nothing(len(place))
+        return Side(pos.count, neg.below(place), tied)
 
     @cached_property
     def by_negative(self) -> Side:
-        """At each score: the negatives, the positives below, the positives tied."""
-        return Side(self.neg, _below(self.pos), self.pos)
+        """For each score that negatives have: they, the positives below, the positives tied."""
+        if self._apart is None:
+            return Side(self.neg, np.cumsum(self.pos, axis=-1) - self.pos, self.pos)
+        (pos, neg), (place, hit) = self._apart, self._places
+        size = len(neg.value)
+        up_to = np.cumsum(_binned(place, pos, size + 1))[:size]
+        if not hit.any():
+            return Side(neg.count, up_to, _nothing(size))
+        tied = _binned(place[hit], Multiset(pos.value[hit], pos.count[hit]), size)
+        return Side(neg.count, up_to - tied, tied)
 
     def at(self, threshold: float) -> Binary:
         """The four cells when every row with score >= threshold is called positive.
@@ -157,8 +178,11 @@ class Ranked:
         >>> t.at(0.5) == Binary.of(tp=2, fp=0, fn=1, tn=3)
         True
         """
-        first = int(np.searchsorted(self.score, threshold))
-        tp, fp = (_total(counts[..., first:]) for counts in (self.pos, self.neg))
+        if self._apart:
+            tp, fp = (_total(side.count[np.searchsorted(side.value, threshold) :]) for side in self._apart)
+        else:
+            first = int(np.searchsorted(self.score, threshold))
+            tp, fp = (_total(counts[..., first:]) for counts in (self.pos, self.neg))
         return Binary(tp=tp, fp=fp, fn=self.positives - tp, tn=self.negatives - fp)
 
     def drawn(self, pos: Counts, neg: Counts) -> Ranked:
@@ -177,22 +201,64 @@ class Ranked:
 
     __hash__ = None  # type: ignore[assignment]
 
+    @cached_property
+    def _merged(self) -> tuple[Floats, Counts, Counts]:
+        if self._whole is not None:
+            return self._whole
+        (pos, neg), (place, hit) = cast("tuple[Multiset, Multiset]", self._apart), self._places
+        alone = ~hit
+        at = np.arange(len(place)) + place
+        at -= np.cumsum(hit) - hit  # a tied score shares the place of the other class
+        size = len(neg.value) + int(alone.sum())
+        from_neg = np.ones(size, dtype=bool)
+        from_neg[at[alone]] = False
+        score = np.empty(size)
+        score[from_neg] = neg.value
+        score[at] = pos.value
+        counts = [np.zeros(size, dtype=side.count.dtype) for side in (pos, neg)]
+        counts[0][at], counts[1][from_neg] = pos.count, neg.count
+        return score, counts[0], counts[1]
+
+    @cached_property
+    def _places(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Before which score of the negatives each score of the positives stands, and whether the two are equal."""
+        pos, neg = cast("tuple[Multiset, Multiset]", self._apart)
+        some = np.array_split(pos.value, usable())
+        place = np.concatenate(together(neg.value.searchsorted, some, large=len(pos.value) >= LARGE))
+        if not len(neg.value):
+            return place, np.zeros(len(place), dtype=bool)
+        return place, neg.value[np.minimum(place, len(neg.value) - 1)] == pos.value
+
+
+class _Apart(Ranked):
+    """A table whose two classes are held apart until a measure asks for all scores in one list."""
+
+    def __init__(self, positive: Multiset, negative: Multiset) -> None:
+        self._whole, self._apart = None, (positive, negative)
+
 
 def _total(counts: Counts) -> Amount:
     if counts.ndim > 1:
         return cast("Amount", counts.sum(axis=-1, keepdims=False))
-    return cast("Amount", counts[counts != 0].sum().item())  # scores of the other class do not change the rounding
+    return cast("Amount", counts.sum().item())
 
 
 def _from_top(counts: Counts) -> Counts:
     return np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1]
 
 
-def _below(counts: Counts) -> Counts:
-    """How many stand below each score; summed from the bottom, so that light rows beside heavy ones are not lost."""
-    below = np.zeros_like(counts)
-    np.cumsum(counts[..., :-1], axis=-1, out=below[..., 1:])
-    return below
+def _nothing(size: int) -> Counts:
+    return cast("Counts", np.broadcast_to(np.zeros(1, dtype=np.int64)[0], size))
+
+
+def _binned(place: NDArray[np.int64], rows: Multiset, size: int) -> Counts:
+    if rows.single:
+        return cast("Counts", np.bincount(place, minlength=size))
+    if rows.count.dtype.kind == "i" and int(rows.count.sum()) >= 1 << 53:
+        sums = np.zeros(size, dtype=np.int64)  # sums of doubles would lose rows
+        np.add.at(sums, place, rows.count)
+        return cast("Counts", sums)
+    return np.bincount(place, weights=rows.count, minlength=size).astype(rows.count.dtype)
 
 
 class Linked(Ranked):

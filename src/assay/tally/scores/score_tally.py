@@ -135,12 +135,12 @@ class Scores(Digested):
         """The scores of one class: its rows against all others."""
         column, own = self._column(label), self.labels.index(label)
         others = [column.rows(i) for i in range(self.k) if i != own]
-        return Ranked.merged(column.rows(own), others[0] if len(others) == 1 else pooled(others))
+        return Ranked.apart(column.rows(own), others[0] if len(others) == 1 else pooled(others))
 
     def one_vs_one(self, label: Label, other: Label) -> Ranked:
         """The scores of one class: its rows against those of one other class."""
         column = self._column(label)
-        return Ranked.merged(column.rows(self.labels.index(label)), column.rows(self.labels.index(other)))
+        return Ranked.apart(column.rows(self.labels.index(label)), column.rows(self.labels.index(other)))
 
     def micro(self) -> Ranked:
         """All columns pooled: each score of a row is positive when it is that of the true class."""
@@ -149,7 +149,7 @@ class Scores(Digested):
         for label, column in zip(self.scored, self.columns, strict=True):
             for i, truth in enumerate(self.labels):
                 (own if truth == label else others).append(column.rows(i))
-        return Ranked.merged(pooled(own), pooled(others))
+        return Ranked.apart(pooled(own), pooled(others))
 
     def of_truth(self) -> Multiset:
         """The score each row gave its true class; only where every class has a column."""

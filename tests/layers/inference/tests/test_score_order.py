@@ -6,34 +6,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.inference.tests.delong import components
+from assay.inference.tests.delong import in_order
 
 TINY = 2.0**-52
 
 
-def holds(positives, negatives):
-    """Twice the negatives below each positive, and twice the positives above each negative; a tie is half."""
-    (above,), (below,) = components(positives[np.newaxis], negatives[np.newaxis])
-    pairs = (positives[:, np.newaxis] > negatives) * 2 + (positives[:, np.newaxis] == negatives)
-    return above.tolist() == pairs.sum(axis=1).tolist() and below.tolist() == pairs.sum(axis=0).tolist()
-
-
-SIDE = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=40).map(np.array)
-
-
-@given(SIDE, SIDE)
-def test_rows_are_placed_as_every_pair_says(positives, negatives):
-    assert holds(positives, negatives)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=80))
+def test_the_order_is_that_of_a_stable_sort_and_runs_begin_where_scores_change(found):
+    scores = np.array(found, dtype=np.float64)
+    order, starts = in_order(scores)
+    want = np.argsort(scores, kind="stable")
+    assert order.tolist() == want.tolist()
+    ordered = scores[want]  # compared, for the difference of two scores may be more than a double holds
+    changes = [0, *(np.flatnonzero(ordered[1:] != ordered[:-1]) + 1).tolist()] if found else []
+    assert (list(range(len(found))) if starts is None else starts.tolist()) == changes
 
 
 @pytest.mark.parametrize(
     "scores",
     [
-        1 + TINY * np.arange(900)[::-1],
-        -1 - TINY * np.random.default_rng(1).integers(0, 300, 900),
-        np.random.default_rng(2).permutation(np.r_[np.full(500, 0.5), 0.5 + TINY * np.arange(300), [-0.0, 0.0, -0.5]]),
+        1 + TINY * np.arange(5000)[::-1],
+        -1 - TINY * np.random.default_rng(1).integers(0, 900, 5000),
+        np.random.default_rng(2).permutation(
+            np.r_[np.full(3000, 0.5), 0.5 + TINY * np.arange(2000), [-0.0, 0.0, -0.5]]
+        ),
     ],
     ids=["descending", "below zero, tied", "one long run"],
 )
 def test_scores_that_differ_in_their_last_bits_are_told_apart(scores):
-    assert holds(scores[::2], scores[1::2])
+    order, starts = in_order(scores)
+    assert order.tolist() == np.argsort(scores, kind="stable").tolist()
+    assert (len(scores) if starts is None else len(starts)) == len(np.unique(scores))
