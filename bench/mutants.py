@@ -168,7 +168,7 @@ class TooSlowError(BaseException):
     """A test takes longer than is worth while."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Session:
     """A plugin of pytest that, in place of running the tests it collected, traces them once and runs mutants."""
 
@@ -301,7 +301,8 @@ class Session:
         )
         folder = Path("tests", "layers", *mutant.path.parts[2:-1])
         tests = [test for test in nearest if test.startswith("tests")][:8] or [str(folder)] * (ROOT / folder).exists()
-        return 1 if self.passes_afresh(mutant, tests) else 0 if traces else 2
+        survived = self.asked.quick or self.passes_afresh(mutant, tests)
+        return 0 if not survived else 1 if traces else 2
 
     def passes_afresh(self, mutant: Mutant, tests: list[str]) -> bool:
         """Whether whole files of tests pass in a new process that imports the mutant."""
@@ -356,6 +357,8 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--limit", type=float, default=60, help="seconds of processor time a mutant may take")
+    parser.add_argument("--quick", action="store_true", help="do not try survivors again in a new process")
+    parser.add_argument("--tests", nargs="*", help="folders of tests, in place of those that are listed here")
     parser.add_argument("--map", type=Path, default=Path(tempfile.gettempdir(), "assay-mutants"))
     asked = parser.parse_args()
     possible = [mutant for file in places() for mutant in operators(file)]
@@ -368,7 +371,8 @@ def main() -> None:
     os.chdir(ROOT)
     options = ["-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:terminal", "-p", "no:xdist", "-s"]
     modes = ["-o", "addopts=", "--import-mode=importlib", "--doctest-modules"]
-    folders = [*TESTS, *dict.fromkeys(f"src/assay/{place.split('/')[0]}" for place in PLACES)]
+    examples = dict.fromkeys(f"src/assay/{place.split('/')[0]}" for place in PLACES)
+    folders = asked.tests or [*TESTS, *examples]
     pytest.main([*options, *modes, *folders], plugins=[Session(asked, drawn)])
 
 
