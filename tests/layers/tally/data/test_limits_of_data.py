@@ -9,7 +9,7 @@ import pytest
 from assay.tally.data import near_duplicates, split_counts
 from assay.tally.data.durations import FAILED, count_run, find_bins, split_runs, to_nanoseconds
 from assay.tally.data.feature_counts import alone, described, missing_by, numbers_by, outside, values_of
-from assay.tally.data.image_hashes import picture_hash
+from assay.tally.data.image_hashes import near_pictures, picture_hash
 from assay.tally.data.near_duplicates import EACH, bands, gathered, meeting, near_numbers, near_texts, space
 from assay.tally.data.split_counts import NO_HASHES, Hashes
 from tests.layers.assess.controls.looking import opened
@@ -197,3 +197,16 @@ def test_the_hash_of_a_picture_is_its_low_frequencies_above_their_median(tmp_pat
     low = dctn(pixels.astype(float), norm="ortho")[:8, :8].ravel()
     bits = "".join("1" if i and one > np.median(low[1:]) else "0" for i, one in enumerate(low))
     assert picture_hash(tmp_path, "p.png") == int(bits, 2)
+
+
+def test_pictures_are_as_alike_as_the_bits_they_share_and_the_nearest_is_named(tmp_path, monkeypatch):
+    hashes = {"a.png": 0b1111, "b.png": 0b1100, "c.png": 0b1110, "d.png": (1 << 40) - 1}
+    monkeypatch.setattr("assay.tally.data.image_hashes.picture_hash", lambda _, place: hashes[place])
+    mine = opened(tmp_path, "p\na.png\nd.png\na.png\n", "mine.csv")
+    other = opened(tmp_path, "p\nb.png\nc.png\n", "other.csv")
+    for block in (1, 1 << 22):
+        monkeypatch.setattr("assay.tally.data.image_hashes.BLOCK", block)
+        for distance, rows in ((0, 0), (1, 2), (36, 2), (37, 3)):
+            found = near_pictures(mine, other, "p", folder=tmp_path, distance=distance, naming=None)
+            assert (found.rows, found.whole) == (rows, True)
+            assert [one[2] for one in found.pairs][:2] == [1 - 1 / 64] * min(rows, 2)
