@@ -48,6 +48,7 @@ TESTS = (
     *(f"tests/{name}" for name in ("laws", "reference", "tasks")),
 )
 """Folders of tests that call those places. Where a line is executed by too many of them, quick ones are run first."""
+PLAIN = ("-p", "no:randomly", "-p", "no:cacheprovider")
 SLOW = 4.0
 """Seconds after which a test is no longer traced: it is not run on mutants, except in the last, fresh process."""
 SWAPS: dict[type[ast.AST], tuple[str, ...]] = {
@@ -131,6 +132,11 @@ def places() -> list[Path]:
     return sorted({file for folder in folders for file in folder.rglob("*.py")})
 
 
+def digest(content: bytes) -> str:
+    """A short name of some content."""
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
 def codes_in(code: CodeType) -> Iterator[CodeType]:
     """Walk through the code of a module, of its functions and of functions inside them."""
     yield code
@@ -174,7 +180,7 @@ class Session:
 
     asked: argparse.Namespace
     mutants: list[Mutant]
-    traces: dict[str, dict[str, Any]] = field(default_factory=dict)
+    traces: list[dict[str, Any]] = field(default_factory=list)
     functions: dict[str, list[FunctionType]] = field(default_factory=lambda: defaultdict(list))
     failed: bool = False
 
@@ -188,23 +194,17 @@ class Session:
         files = defaultdict(list)
         for item in session.items:
             files[str(item.path.relative_to(ROOT))].append(item)
-        self.asked.map.mkdir(exist_ok=True)
-        keys = {name: hashlib.sha256(name.encode() + (ROOT / name).read_bytes()).hexdigest()[:16] for name in files}
-        kept = {name: self.asked.map / f"{key}.json" for name, key in keys.items()}
-        new = {str(name): partial(self.trace, files[name], path) for name, path in kept.items() if not path.exists()}
+        lines = self.asked.map / digest(b"".join(file.read_bytes() for file in places()))
+        lines.mkdir(parents=True, exist_ok=True)
+        kept = {name: lines / f"{digest(name.encode() + (ROOT / name).read_bytes())}.json" for name in files}
+        new = {name: partial(self.trace, files[name], path) for name, path in kept.items() if not path.exists()}
         for name, code, seconds in self.fork(new):
             print(f"traced {name} in {seconds:.0f} s" + (f", ended with {code}" if code else ""), flush=True)
         for name, path in kept.items():
             traces = json.loads(path.read_text()) if path.exists() else {}
-            known = sorted(
-                (item for item in files[name] if item.nodeid in traces), key=lambda i: traces[i.nodeid]["seconds"]
-            )
-            for rank, item in enumerate(known):
-                self.traces[item.nodeid] = {
-                    **traces[item.nodeid],
-                    "item": item,
-                    "order": (rank, traces[item.nodeid]["seconds"]),
-                }
+            known = [{**traces[item.nodeid], "item": item} for item in files[name] if item.nodeid in traces]
+            for rank, trace in enumerate(sorted(known, key=lambda trace: trace["seconds"])):
+                self.traces.append({**trace, "order": (rank, trace["seconds"])})  # the quickest of each file first
         if self.mutants:
             self.try_mutants()
         return True
@@ -285,42 +285,32 @@ class Session:
     def attempt(self, mutant: Mutant) -> int:
         """Run the tests that execute a line until one fails: 0 if one did, 1 if none, 2 if there are no such tests."""
         around, name = set(mutant.statement), str(mutant.path)
-        traces = [trace for trace in self.traces.values() if around & set(trace["lines"].get(name, ()))]
+        traces = [trace for trace in self.traces if around & set(trace["lines"].get(name, ()))]
         quick = sorted((trace for trace in traces if not trace["slow"]), key=lambda trace: trace["order"])
         self.exchange(mutant)
         begun = time.process_time()
         for trace, following in zip_longest(quick, quick[1:]):
             if time.process_time() - begun > self.asked.limit:
                 break
-            signal.alarm(int(60 + 20 * trace["seconds"]))  # the signal ends this process
+            signal.setitimer(signal.ITIMER_PROF, 10 + 10 * trace["seconds"])  # of processor time, then it is ended
             if not self.run(trace["item"], following and following["item"]):
                 return 0
-        signal.alarm(0)
-        nearest = dict.fromkeys(
-            str(trace["item"].path.relative_to(ROOT)) for trace in sorted(traces, key=lambda t: t["slow"], reverse=True)
-        )
-        folder = Path("tests", "layers", *mutant.path.parts[2:-1])
-        tests = [test for test in nearest if test.startswith("tests")][:8] or [str(folder)] * (ROOT / folder).exists()
-        survived = self.asked.quick or self.passes_afresh(mutant, tests)
-        return 0 if not survived else 1 if traces else 2
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        traces.sort(key=lambda trace: not trace["slow"])  # slow tests have not been run yet
+        files = dict.fromkeys(str(trace["item"].path.relative_to(ROOT)) for trace in traces)
+        tests = [name for name in files if name.startswith("tests")][:8] or [
+            str(Path("tests/layers", mutant.path.parts[2]))
+        ]
+        if not self.asked.quick and not self.passes_afresh(mutant, tests):
+            return 0
+        return 1 if traces else 2
 
     def passes_afresh(self, mutant: Mutant, tests: list[str]) -> bool:
         """Whether whole files of tests pass in a new process that imports the mutant."""
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(ROOT / "src", Path(folder, "src"), ignore=shutil.ignore_patterns("__pycache__"))
             Path(folder, mutant.path).write_text(mutant.source)
-            command = [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-x",
-                "-q",
-                "-p",
-                "no:randomly",
-                "-p",
-                "no:cacheprovider",
-                *tests,
-            ]
+            command = [sys.executable, "-m", "pytest", "-x", "-q", *PLAIN, *tests]
             environment = {**os.environ, "PYTHONPATH": f"{folder}/src"}
             try:
                 done = subprocess.run(command, cwd=ROOT, env=environment, timeout=3 * self.asked.limit, check=False)
@@ -331,16 +321,15 @@ class Session:
     def try_mutants(self) -> None:
         """Run the mutants and print what became of each."""
         for file in places():
-            importlib.import_module(
-                ".".join(file.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
-            )
+            module = ".".join(file.relative_to(ROOT / "src").with_suffix("").parts)
+            importlib.import_module(module.removesuffix(".__init__"))
         gc.unfreeze()
         for thing in gc.get_objects():
             if isinstance(thing, FunctionType):
                 self.functions[thing.__code__.co_filename].append(thing)
         gc.freeze()
         counts: Counter[str] = Counter()
-        words = {0: "noticed", 1: "survived", 2: "not executed", 3: "error", -signal.SIGALRM: "too slow"}
+        words = {0: "noticed", 1: "survived", 2: "not executed", 3: "error", -signal.SIGPROF: "without end"}
         for name, code, seconds in self.fork({str(mutant): partial(self.attempt, mutant) for mutant in self.mutants}):
             word = words.get(code, f"ended with {code}")
             counts[word] += 1
@@ -353,7 +342,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="", help="mutants whose printed line contains this, in place of random ones")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--limit", type=float, default=60, help="seconds of processor time a mutant may take")
@@ -362,14 +350,11 @@ def main() -> None:
     parser.add_argument("--map", type=Path, default=Path(tempfile.gettempdir(), "assay-mutants"))
     asked = parser.parse_args()
     possible = [mutant for file in places() for mutant in operators(file)]
-    if asked.only:
-        drawn = [mutant for mutant in possible if asked.only in str(mutant)]
-    else:
-        drawn = random.Random(asked.seed).sample(possible, asked.count)
+    drawn = random.Random(asked.seed).sample(possible, asked.count)
     print(f"{len(possible)} possible mutants, {len(drawn)} drawn with seed {asked.seed}", flush=True)
     os.environ["CI"] = "true"
     os.chdir(ROOT)
-    options = ["-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:terminal", "-p", "no:xdist", "-s"]
+    options = [*PLAIN, "-p", "no:terminal", "-p", "no:xdist", "-s"]
     modes = ["-o", "addopts=", "--import-mode=importlib", "--doctest-modules"]
     examples = dict.fromkeys(f"src/assay/{place.split('/')[0]}" for place in PLACES)
     folders = asked.tests or [*TESTS, *examples]
