@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,9 @@ import pytest
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parents[2])]
 
+from assay.inference.intervals.interval_choice import CELLS, Wanted
+from assay.inference.intervals.score_draws import pr_band, roc_band
+from assay.tally.scores.score_tally import Scores
 from tests import flat
 from tests.laws.test_significance import SAMES, TESTS, of, run
 
@@ -66,7 +70,7 @@ def cases():
     """Names of assessments, each with what makes it."""
     for name, matrix in MATRICES.items():
         own = {"positive": 1} if len(matrix) == 2 else {}
-        for method in ("auto", "percentile", "delta") if name in ("two", "three", "three, no error") else ("auto",):
+        for method in CELLS if name in ("two", "three") else ("auto",):
             given = {"confusion": matrix, "orientation": "rows=truth", "cells": method, **own}
             yield f"{name}, {method}", lambda given=given: flat.assess(**given, **FEW)
     yield "scores", lambda: of_scores(90)
@@ -78,6 +82,17 @@ def cases():
 
 
 ASSESSMENTS = dict(cases())
+
+
+def band_of(curve, n, **more):
+    """A band around a curve, at a few places."""
+    truth, share = scored(n, **more)
+    band = curve(Scores.binary(share[:, 1], truth).one_vs_rest(1), Wanted(seed=5), [0.05, 0.2, 0.5, 0.8, 1.0])
+    return flat_numbers([band.value.tolist(), *(getattr(band, name).tolist() for name in BOUNDS)])
+
+
+BOUNDS = ("low", "high", "all_low", "all_high")
+BANDS = {f"{curve.__name__}, {n} rows": partial(band_of, curve, n) for curve in (roc_band, pr_band) for n in (12, 90)}
 
 
 def flat_numbers(content):
@@ -133,10 +148,16 @@ def test_findings_are_those_that_are_written_down(test):
         assert same(found, want), (found, want)
 
 
+@pytest.mark.parametrize("name", BANDS)
+def test_bands_are_those_that_are_written_down(name):
+    assert same(BANDS[name](), written()["bands"][name])
+
+
 def write():
     """Write the file anew."""
     content = {
         "estimates": {name: numbers_of(make()) for name, make in ASSESSMENTS.items()},
+        "bands": {name: make() for name, make in BANDS.items()},
         "findings": {test.name: findings_of(test) for test in TESTS},
     }
     lines = []
