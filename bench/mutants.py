@@ -40,7 +40,6 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import pytest
-from hypothesis import Phase, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = ("measures", "inference", "tally", "tasks/*/measures")
@@ -191,6 +190,8 @@ class Session:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Trace the files of tests that are not yet in the map, then run each mutant."""
+        from hypothesis import Phase, settings  # after pytest, which rewrites its assertions
+
         self.asked.end = time.monotonic() + 60 * self.asked.minutes
         settings.register_profile("mutants", settings.default, phases=(Phase.explicit, Phase.generate))
         settings.load_profile("mutants")  # the first example that fails is enough

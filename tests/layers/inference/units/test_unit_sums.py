@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from assay.inference.intervals.bounded_means import score_ends
 from assay.inference.units import judgement
 from assay.inference.units.class_score_units import (
     FEWER,
@@ -19,6 +20,7 @@ from assay.inference.units.class_score_units import (
     judge_units,
     neighbourhoods,
 )
+from assay.inference.units.cost_difference import by_value, priced_units
 from assay.inference.units.judgement import linearised
 from assay.inference.units.permutation_and_bootstrap import (
     mean_permutation,
@@ -275,3 +277,16 @@ def test_swaps_of_items_count_those_as_far_as_the_mean():
     assert found.p == pytest.approx(exact, abs=4 * math.sqrt(exact / draws))
     assert found.p * (1 + draws) == pytest.approx(round(found.p * (1 + draws)), abs=1e-6)
     assert found.statistic == pytest.approx(gaps.mean())
+
+
+def test_the_interval_of_a_weighted_difference_in_cost_is_that_of_its_single_rows():
+    price = np.array([[0.0, 1.0], [5.0, 0.0]])
+    costs = {(i, j): price[i, j] for i in range(2) for j in range(2)}
+    weight = np.where(np.arange(60) % 3, 0.5, 2.0)
+    units = priced_units(by_subject(weight=weight), costs)
+    gap = price[Y, A] - price[Y, B]
+    interval = units.closed_interval(0.9)
+    assert (interval.low, interval.high) == pytest.approx(score_ends(*by_value(price, gap, weight, weight**2), 0.9))
+    assert units.values()[0] == pytest.approx((weight @ price[Y, A]) / weight.sum())
+    plain = priced_units(LABELS, costs).closed_interval(0.9)
+    assert (plain.low, plain.high) == pytest.approx(score_ends(*by_value(price, gap, np.ones(60), None), 0.9))
