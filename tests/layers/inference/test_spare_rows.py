@@ -16,10 +16,16 @@ from assay.inference.intervals import functions_of_counts, proportion, smooth_fu
 from assay.inference.intervals.proportion import koopman
 from assay.inference.intervals.smooth_functions import Ordered, bca
 from assay.inference.resampling import Spare
+from assay.inference.tests.independent_models import delong_unpaired
 from assay.inference.tests.mcnemar import mcnemar_exact, paired_shares
 from assay.inference.tests.ranks import wilcoxon
 from assay.tally.contingency_tables import Calls, Outcomes
+from assay.tally.paired.different_rows import Apart
+from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.real_values import Pairs
+from assay.tally.scores.log_odds import clipped
+from assay.tally.scores.score_tally import Scores
+from assay.tasks.classification.measures.expected_costs import decision_curve
 from tests import flat
 from tests.strategies import confusion_of
 from tests.timed import count_durations
@@ -118,3 +124,47 @@ def test_tallies_of_other_bounds_are_named_by_their_bounds():
 
 def test_an_exact_chance_needs_rows_in_dispute():
     assert mcnemar_exact(Outcomes(both=1, only_a=0, only_b=0, neither=0)).p == 1.0
+
+
+def test_a_check_of_symmetry_does_not_move_with_the_differences():
+    from scipy.stats import skew
+
+    gap = np.round(np.random.default_rng(4).gamma(1.0, size=30), 3)
+    seen = {wilcoxon(Pairs.of(gap + shift, np.zeros(30))).checks[0].seen for shift in (-1.0, 0.0, 5.0)}
+    assert seen == {f"skewness {skew(gap):.2f}"}
+    assert [wilcoxon(Pairs.of(x, np.zeros(30))).checks[0].holds for x in (gap, np.sqrt(gap) + 1)] == [False, True]
+
+
+@pytest.mark.parametrize(("n", "noted"), [(5, True), (6, False)])
+def test_fewer_than_six_differences_are_told_that_they_cannot_be_significant(n, noted):
+    notes = wilcoxon(Pairs.of(np.arange(1.0, n + 1), np.zeros(n))).notes
+    assert any("no result can have a two-sided p below 0.0625" in note for note in notes) == noted
+
+
+def test_a_decision_curve_is_the_net_benefit_at_each_threshold():
+    score, truth = np.array([0.1, 0.35, 0.35, 0.6, 0.8, 0.9]), np.array([0, 1, 0, 0, 1, 1], dtype=bool)
+    thresholds = np.array([0.05, 0.1, 0.35, 0.5, 0.8, 0.95])
+    own, everyone = decision_curve(Scores.binary(score, truth).one_vs_rest(1), thresholds)
+    for at, benefit, all_positive in zip(thresholds, own, everyone, strict=True):
+        called, odds = score >= at, at / (1 - at)
+        assert benefit == pytest.approx(((called & truth).sum() - odds * (called & ~truth).sum()) / 6)
+        assert all_positive == pytest.approx(0.5 - odds * 0.5)
+
+
+@pytest.mark.parametrize(("clip", "fits"), [(0, False), (1e-15, True), (0.49, True), (0.5, False), (True, False)])
+def test_probabilities_are_kept_from_their_ends_by_less_than_half(clip, fits):
+    if not fits:
+        with pytest.raises(AssayError):
+            clipped(np.array([0.0, 1.0]), clip)
+        return
+    assert clipped(np.array([0.0, 0.5, 1.0]), clip).tolist() == [clip, 0.5, 1 - clip]
+
+
+def test_an_interval_of_two_areas_on_different_rows_stays_within_its_range():
+    y = np.array([1, 1, 0, 0, 0])
+    good, bad = np.array([0.9, 0.4, 0.5, 0.1, 0.2]), np.array([0.1, 0.5, 0.4, 0.9, 0.8])
+    scores = tuple(PairedScores.of(y == 1, {name: s}) for name, s in (("A", good), ("B", bad)))
+    found = delong_unpaired(Apart(models=("A", "B"), labels=(0, 1), confusions=None, scores=scores))
+    assert found.effect.interval.high == 1.0
+    turned = delong_unpaired(Apart(models=("B", "A"), labels=(0, 1), confusions=None, scores=scores[::-1]))
+    assert turned.effect.interval.low == -1.0

@@ -212,3 +212,8 @@ def test_a_stream_at_the_level_of_the_test_for_dependence():
         chances.append(runs_test(tally))
         assert isinstance(percentile_interval(tally, 0.5, 0.95, waits=False), str) == (chances[-1] < 0.05)
     assert min(chances) < 0.05 < max(chances)
+
+
+def test_four_answers_are_enough_for_the_runs_test():
+    variance = 8 * (8 - 4) / (16 * 3)  # two above and two below the median
+    assert runs_test(count_durations([0.01, 0.09, 0.02, 0.08])) == pytest.approx(2 * norm.sf(1 / math.sqrt(variance)))
