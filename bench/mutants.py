@@ -3,42 +3,54 @@
 
 python bench/mutants.py --count 200 --seed 1 --minutes 60
 
-Each mutant is one changed operator or constant in `measures`, `inference`, `tally` or the measures of a task.
-It is run against the tests nearest to it: its own examples, files that name its module or its function, the folders of
-the modules that import it, then laws and references.
-The work is done in a copy of the tracked files, never in the tree itself.
+Each mutant is one changed operator or constant in a function of `measures`, `inference`, `tally` or the measures of a
+task.
+It is run against the tests that execute its line, which a trace of each file of tests finds once; the map is kept beside
+the tree and drawn again for files of tests that changed.
+All tests are collected once; each mutant is a fork of that process in which the code of one function is exchanged, so
+nothing is written into the tree.
+A mutant that these tests do not notice is written into a copy of the tree and tried again in a new process, because what
+is computed while modules are imported is not computed again in a fork.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import gc
+import hashlib
+import importlib
+import json
 import os
 import random
-import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cache
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import zip_longest
 from pathlib import Path
-from queue import SimpleQueue
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PLACES = ("measures", "inference", "tally", "tasks/*/measures", "tasks/classification")
-LEFT_OUT = ("tasks/classification/blocks",)
-"""Folders inside those places that lay out reports and hold no formulas."""
-WIDE = (
-    "tests/laws/test_formula_equals_function.py",
-    "tests/laws/test_identities.py",
-    "tests/laws/test_significance.py",
-    "tests/reference/test_by_definition.py",
-    "tests/reference/test_tests_against_r.py",
-    "tests/layers/inference",
+PLACES = ("measures", "inference", "tally", "tasks/*/measures")
+TESTS = (
+    *(f"tests/layers/{name}" for name in ("inference", "measures", "tally", "tasks")),
+    *(f"tests/{name}" for name in ("laws", "reference", "tasks")),
 )
+"""Folders of tests that call those places. Where a line is executed by too many of them, quick ones are run first."""
+PLAIN = ("-p", "no:randomly", "-p", "no:cacheprovider")
+SLOW = 4.0
+"""Seconds after which a test is no longer traced: it is not run on mutants, except in the last, fresh process."""
 SWAPS: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">"),
     ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.And: ("and", "or"), ast.Or: ("or", "and"),
@@ -57,18 +69,28 @@ class Mutant:
     old: str
     new: str
 
-    def apply(self, tree: Path) -> str:
-        """Write the change into a copy of the tree and return the text that was there."""
-        target = tree / self.path
-        before = target.read_text()
-        lines = before.splitlines(keepends=True)
+    @property
+    def source(self) -> str:
+        """The text of the file with the change in it."""
+        lines = (ROOT / self.path).read_text().splitlines(keepends=True)
         text = lines[self.line - 1]
         lines[self.line - 1] = text[: self.start] + self.new + text[self.end :]
-        target.write_text("".join(lines))
-        return before
+        return "".join(lines)
+
+    @property
+    def statement(self) -> range:
+        """The lines of the innermost statement, or of the head of one that has a body."""
+        spans = []
+        for node in ast.walk(ast.parse((ROOT / self.path).read_text())):
+            if isinstance(node, ast.stmt):
+                body = getattr(node, "body", None)
+                last = body[0].lineno - 1 if body else node.end_lineno
+                spans.append(range(node.lineno, max(node.lineno, last or 0) + 1))
+        return min((span for span in spans if self.line in span), key=len)
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}  {self.old.strip()} -> {self.new.strip()}"
+        line = (ROOT / self.path).read_text().splitlines()[self.line - 1]
+        return f"{self.path}:{self.line}:{self.start}  {self.old.strip()} -> {self.new.strip()}  | {line.strip()}"
 
 
 def pairs_of(node: ast.AST) -> list[tuple[ast.expr, ast.expr, type[ast.AST]]]:
@@ -104,81 +126,219 @@ def operators(path: Path) -> list[Mutant]:
     return [mutant for mutant in dict.fromkeys(mutants) if lines[mutant.line - 1].isascii()]
 
 
-@cache
-def texts(folder: str) -> dict[Path, str]:
-    """Return the Python files below a folder, without the tests that need a cluster or a browser, and their texts."""
-    files = sorted((ROOT / folder).rglob("*.py"))
-    own = [file.relative_to(ROOT) for file in files if not {"spark", "browser"} & set(file.parts)]
-    return {file: (ROOT / file).read_text() for file in own}
+def places() -> list[Path]:
+    """List the files that mutants are drawn from."""
+    folders = [folder for place in PLACES for folder in (ROOT / "src/assay").glob(place)]
+    return sorted({file for folder in folders for file in folder.rglob("*.py")})
 
 
-def names_around(path: Path, line: int) -> list[str]:
-    """List the functions and classes that a line is in, if tests can call them and their names are no common words."""
-    kinds = (ast.FunctionDef, ast.ClassDef)
-    scopes = [node for node in ast.walk(ast.parse((ROOT / path).read_text())) if isinstance(node, kinds)]
-    names = [node.name for node in scopes if node.lineno <= line <= (node.end_lineno or 0)]
-    return [name for name in names if not name.startswith("_") and (name.count("_") or not name.islower())]
+def digest(content: bytes) -> str:
+    """A short name of some content."""
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
-def imports(text: str, path: Path) -> bool:
-    """Whether a file imports a module, alone or beside others of its package, or writes its name."""
-    module = ".".join(path.with_suffix("").parts[1:]).removesuffix(".__init__")
-    package, _, stem = module.rpartition(".")
-    beside = re.findall(rf"from {re.escape(package)} import (?:\(([^)]*)\)|(.*))", text)
-    return bool(re.search(rf"\b{re.escape(module)}\b", text)) or any(
-        re.search(rf"\b{stem}\b", names) for pair in beside for names in pair
-    )
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """Walk through the code of a module, of its functions and of functions inside them."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes_in(constant)
 
 
-def nearest_tests(mutant: Mutant) -> list[list[str]]:
-    """Return groups of test files, nearest first: the next group is run if the one before noticed nothing."""
-    path = mutant.path
-    stem = path.stem if path.stem != "__init__" else path.parent.name
-    around = [re.compile(rf"\b{re.escape(name)}\b") for name in names_around(path, mutant.line)]
-    users = [file for file, text in texts("src").items() if imports(text, path)]
-    homes = {Path("tests", "layers", *file.parts[2:-1]) for file in (path, *users) if len(file.parts) > 3}
-    task = Path("tests", *path.parts[2:4]) if path.parts[2] == "tasks" else None
-    words, after = set(stem.split("_")), {f"test_{file.stem}" for file in users}
-    groups: dict[str, list[Path]] = {name: [] for name in ("named", "calling", "akin", "of the task", "wide")}
-    tests = {test: text for test, text in texts("tests").items() if test.name.startswith("test_")}
-    for test, text in tests.items():
-        if test.stem == f"test_{stem}" or imports(text, path):
-            groups["named"].append(test)
-        elif any(name.search(text) for name in around):
-            groups["calling"].append(test)
-        elif test.parent == Path("tests", "layers", *path.parts[2:-1]) or (
-            test.parent in homes and (test.stem in after or words & set(test.stem.split("_")))
-        ):
-            groups["akin"].append(test)
-        elif task in test.parents:
-            groups["of the task"].append(test)
-    near = {test for tests in groups.values() for test in tests}
-    if path.parts[2] != "tasks" or path.parts[3] == "classification":
-        groups["wide"] = [
-            test for name in WIDE for test in tests if Path(name) in (test, *test.parents) and test not in near
+class Tracer:
+    """Collects the lines of the places that are executed while it is set, in the first hundred calls of a function."""
+
+    def __init__(self) -> None:
+        self.files = {str(file): str(file.relative_to(ROOT)) for file in places()}
+        self.lines: dict[str, set[int]] = defaultdict(set)
+        self.calls: dict[CodeType, int] = defaultdict(int)
+
+    def __call__(self, frame: FrameType, *_: object) -> Callable[..., Any] | None:
+        """Begin a function: follow its lines if it is in one of the places."""
+        code = frame.f_code
+        name = self.files.get(code.co_filename)
+        if name is None or self.calls[code] > 100:
+            return None
+        self.calls[code] += 1
+        add = self.lines[name].add
+        add(frame.f_lineno)
+
+        def local(frame: FrameType, *_: object) -> Callable[..., Any]:
+            add(frame.f_lineno)
+            return local
+
+        return local
+
+
+class TooSlowError(BaseException):
+    """A test takes longer than is worth while."""
+
+
+@dataclass(eq=False)
+class Session:
+    """A plugin of pytest that, in place of running the tests it collected, traces them once and runs mutants."""
+
+    asked: argparse.Namespace
+    mutants: list[Mutant]
+    traces: list[dict[str, Any]] = field(default_factory=list)
+    functions: dict[str, list[FunctionType]] = field(default_factory=lambda: defaultdict(list))
+    failed: bool = False
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Remember that a test failed."""
+        self.failed = self.failed or report.failed
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Trace the files of tests that are not yet in the map, then run each mutant."""
+        from hypothesis import Phase, settings  # after pytest, which rewrites its assertions
+
+        self.asked.end = time.monotonic() + 60 * self.asked.minutes
+        settings.register_profile("mutants", settings.default, phases=(Phase.explicit, Phase.generate))
+        settings.load_profile("mutants")  # the first example that fails is enough
+        files = defaultdict(list)
+        for item in session.items:
+            files[str(item.path.relative_to(ROOT))].append(item)
+        lines = self.asked.map / digest(b"".join(file.read_bytes() for file in places()))
+        lines.mkdir(parents=True, exist_ok=True)
+        kept = {name: lines / f"{digest(name.encode() + (ROOT / name).read_bytes())}.json" for name in files}
+        new = {name: partial(self.trace, files[name], path) for name, path in kept.items() if not path.exists()}
+        for name, code, seconds in self.fork(new):
+            print(f"traced {name} in {seconds:.0f} s" + (f", ended with {code}" if code else ""), flush=True)
+        for name, path in kept.items():
+            traces = json.loads(path.read_text()) if path.exists() else {}
+            known = [{**traces[item.nodeid], "item": item} for item in files[name] if item.nodeid in traces]
+            for rank, trace in enumerate(sorted(known, key=lambda trace: trace["seconds"])):
+                self.traces.append({**trace, "order": (rank, trace["seconds"])})  # the quickest of each file first
+        if self.mutants:
+            self.try_mutants()
+        return True
+
+    def fork(self, jobs: dict[str, Callable[[], int]]) -> Iterator[tuple[str, int, float]]:
+        """Do each job in a fork of this process, some at a time; yield names, codes of exit and seconds."""
+        running: dict[int, tuple[str, float]] = {}
+        waiting = iter(jobs.items())
+        while True:
+            late = time.monotonic() > self.asked.end
+            following = next(waiting, None) if len(running) < self.asked.processes and not late else None
+            if following is None and not running:
+                return
+            if following is None:
+                pid, status = os.wait()
+                name, begun = running.pop(pid)
+                yield name, os.waitstatus_to_exitcode(status), time.monotonic() - begun
+                continue
+            pid = os.fork()
+            if not pid:
+                code = 3
+                try:
+                    null = os.open(os.devnull, os.O_WRONLY)
+                    os.dup2(null, 1)
+                    os.dup2(null, 2)
+                    code = following[1]()
+                finally:
+                    os._exit(code)
+            running[pid] = (following[0], time.monotonic())
+
+    def run(self, item: pytest.Item, following: pytest.Item | None) -> bool:
+        """Run one test and return whether it passed."""
+        self.failed = False
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        return not self.failed
+
+    def trace(self, items: list[pytest.Item], path: Path) -> int:
+        """Write for each test of a file that passes how long it took and the lines that it executed."""
+
+        def stop(*_: object) -> None:
+            raise TooSlowError
+
+        signal.signal(signal.SIGPROF, stop)
+        traces: dict[str, dict[str, Any]] = {}
+        for item, following in zip_longest(items, items[1:]):
+            tracer = Tracer()
+            begun = time.process_time()
+            passed, slow = False, False
+            signal.setitimer(signal.ITIMER_PROF, SLOW)
+            threading.settrace(tracer)
+            sys.settrace(tracer)
+            try:
+                passed = self.run(item, following)
+            except (TooSlowError, SystemExit, KeyboardInterrupt):
+                slow = True
+            finally:
+                sys.settrace(None)
+                threading.settrace(None)  # type: ignore[arg-type]
+                signal.setitimer(signal.ITIMER_PROF, 0)
+            seconds = time.process_time() - begun
+            if passed or slow or seconds > SLOW:
+                lines = {name: sorted(numbers) for name, numbers in tracer.lines.items()}
+                traces[item.nodeid] = {"seconds": seconds, "lines": lines, "slow": slow or not passed}
+        path.write_text(json.dumps(traces))
+        return 0
+
+    def exchange(self, mutant: Mutant) -> None:
+        """Put the code of a mutant into the functions of its file."""
+        file = str(ROOT / mutant.path)
+        codes = {
+            (code.co_qualname, code.co_firstlineno): code for code in codes_in(compile(mutant.source, file, "exec"))
+        }
+        for function in self.functions[file]:
+            code = codes.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
+            if code is not None and code != function.__code__:
+                function.__code__ = code
+
+    def attempt(self, mutant: Mutant) -> int:
+        """Run the tests that execute a line until one fails: 0 if one did, 1 if none, 2 if there are no such tests."""
+        around, name = set(mutant.statement), str(mutant.path)
+        traces = [trace for trace in self.traces if around & set(trace["lines"].get(name, ()))]
+        quick = sorted((trace for trace in traces if not trace["slow"]), key=lambda trace: trace["order"])
+        self.exchange(mutant)
+        begun = time.process_time()
+        for trace, following in zip_longest(quick, quick[1:]):
+            if time.process_time() - begun > self.asked.limit:
+                break
+            signal.setitimer(signal.ITIMER_PROF, 10 + 10 * trace["seconds"])  # of processor time, then it is ended
+            if not self.run(trace["item"], following and following["item"]):
+                return 0
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        traces.sort(key=lambda trace: not trace["slow"])  # slow tests have not been run yet
+        files = dict.fromkeys(str(trace["item"].path.relative_to(ROOT)) for trace in traces)
+        tests = [name for name in files if name.startswith("tests")][:8] or [
+            str(Path("tests/layers", mutant.path.parts[2]))
         ]
-    examples = [path] if ">>>" in texts("src")[path] else []
-    return [[str(test) for test in tests] for tests in (examples, *groups.values()) if tests]
+        if not self.asked.quick and not self.passes_afresh(mutant, tests):
+            return 0
+        return 1 if traces else 2
 
+    def passes_afresh(self, mutant: Mutant, tests: list[str]) -> bool:
+        """Whether whole files of tests pass in a new process that imports the mutant."""
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(ROOT / "src", Path(folder, "src"), ignore=shutil.ignore_patterns("__pycache__"))
+            Path(folder, mutant.path).write_text(mutant.source)
+            command = [sys.executable, "-m", "pytest", "-x", "-q", *PLAIN, *tests]
+            environment = {**os.environ, "PYTHONPATH": f"{folder}/src"}
+            try:
+                done = subprocess.run(command, cwd=ROOT, env=environment, timeout=3 * self.asked.limit, check=False)
+            except subprocess.TimeoutExpired:
+                return True
+            return done.returncode == 0
 
-def survives(mutant: Mutant, tree: Path, seconds: float) -> bool | None:
-    """Run the nearest tests on a mutant, nearest first: True if all pass, None if they took too long."""
-    before = mutant.apply(tree)
-    cache = {"PYTHONPYCACHEPREFIX": str(tree.parent / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
-    environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "CI": "true", **cache}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"]
-    try:
-        for tests in nearest_tests(mutant):
-            done = subprocess.run(
-                [*command, *tests], cwd=tree, env=environment, capture_output=True, timeout=seconds, check=False
-            )
-            if done.returncode:
-                return False
-    except subprocess.TimeoutExpired:
-        return None
-    finally:
-        (tree / mutant.path).write_text(before)
-    return True
+    def try_mutants(self) -> None:
+        """Run the mutants and print what became of each."""
+        for file in places():
+            module = ".".join(file.relative_to(ROOT / "src").with_suffix("").parts)
+            importlib.import_module(module.removesuffix(".__init__"))
+        gc.unfreeze()
+        for thing in gc.get_objects():
+            if isinstance(thing, FunctionType):
+                self.functions[thing.__code__.co_filename].append(thing)
+        gc.freeze()
+        counts: Counter[str] = Counter()
+        words = {0: "noticed", 1: "survived", 2: "not executed", 3: "error", -signal.SIGPROF: "without end"}
+        for name, code, seconds in self.fork({str(mutant): partial(self.attempt, mutant) for mutant in self.mutants}):
+            word = words.get(code, f"ended with {code}")
+            counts[word] += 1
+            print(f"{word:13}{seconds:4.0f} s  {name}", flush=True)
+        print(dict(counts))
 
 
 def main() -> None:
@@ -188,42 +348,21 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--limit", type=float, default=240, help="seconds a mutant may take")
+    parser.add_argument("--limit", type=float, default=60, help="seconds of processor time a mutant may take")
+    parser.add_argument("--quick", action="store_true", help="do not try survivors again in a new process")
+    parser.add_argument("--tests", nargs="*", help="folders of tests, in place of those that are listed here")
+    parser.add_argument("--map", type=Path, default=Path(tempfile.gettempdir(), "assay-mutants"))
     asked = parser.parse_args()
-    files = sorted(
-        {file for place in PLACES for folder in (ROOT / "src/assay").glob(place) for file in folder.rglob("*.py")}
-    )
-    kept = [file for file in files if not any(f"/{place}/" in file.as_posix() for place in LEFT_OUT)]
-    possible = [mutant for file in kept for mutant in operators(file)]
+    possible = [mutant for file in places() for mutant in operators(file)]
     drawn = random.Random(asked.seed).sample(possible, asked.count)
-    print(
-        f"{len(possible)} possible mutants in {len(kept)} files, {asked.count} drawn with seed {asked.seed}",
-        flush=True,
-    )
-    counts = {"killed": 0, "survived": 0, "timed out": 0}
-    end = time.monotonic() + 60 * asked.minutes
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(asked.processes) as pool:
-        tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S607
-        trees: SimpleQueue[Path] = SimpleQueue()
-        for place in range(asked.processes):
-            tree = Path(folder) / str(place) / "tree"
-            for name in filter(None, tracked.split("\0")):
-                (tree / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, tree / name)
-            trees.put(tree)
-
-        def try_one(mutant: Mutant) -> None:
-            if time.monotonic() > end:
-                return
-            tree = trees.get()
-            outcome = survives(mutant, tree, asked.limit)
-            trees.put(tree)
-            word = {True: "survived", False: "killed", None: "timed out"}[outcome]
-            counts[word] += 1
-            print(f"{word:10}{mutant}", flush=True)
-
-        list(pool.map(try_one, drawn))
-    print(counts)
+    print(f"{len(possible)} possible mutants, {len(drawn)} drawn with seed {asked.seed}", flush=True)
+    os.environ["CI"] = "true"
+    os.chdir(ROOT)
+    options = [*PLAIN, "-p", "no:terminal", "-p", "no:xdist", "-s"]
+    modes = ["-o", "addopts=", "--import-mode=importlib", "--doctest-modules"]
+    examples = dict.fromkeys(f"src/assay/{place.split('/')[0]}" for place in PLACES)
+    folders = asked.tests or [*TESTS, *examples]
+    pytest.main([*options, *modes, *folders], plugins=[Session(asked, drawn)])
 
 
 if __name__ == "__main__":

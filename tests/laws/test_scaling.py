@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
+from assay.tally.scores.score_tally import Scores
+from tests.scorecases import RANKED_CASES
 from tests.strategies import CASES, MANY, counts, four, matrices, on_every_measure, plain, same
 
 RATES = [case for case in CASES if case.measure.family != "counts"]
@@ -46,3 +49,14 @@ def test_weights_may_be_tiny(case, power):
 
 def test_there_are_counts_and_rates():
     assert 0 < len(RATES) < len(CASES)
+
+
+@pytest.mark.parametrize("case", RANKED_CASES, ids=str)
+@pytest.mark.parametrize("power", [-3, -9], ids="2**{}".format)
+def test_weights_of_scores_may_be_small(case, power):
+    score = np.array([0.1, 0.2, 0.3, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
+    truth = np.array([0, 0, 1, 0, 1, 0, 1, 1, 0, 1], dtype=bool)
+    weight = np.array([1, 2, 1, 3, 1, 1, 2, 1, 1, 2]) / 2
+    before, after = (case.ready(2)(Scores.binary(score, truth, weight * by).one_vs_rest(1)) for by in (1, 2.0**power))
+    grows = 2.0 ** (power / 2) if case.measure.name == "spiegelhalter_z" else 1  # standard errors, not a rate
+    assert plain(after) == pytest.approx(plain(before) * grows, rel=1e-9)

@@ -178,7 +178,7 @@ def meeting(mine: Words, other: Words, most: int) -> tuple[Places, bool]:
         pairs.append(np.stack([i, j], axis=1))
         total += len(i)
         whole &= not cut
-        if total > most * 4:  # bands repeat each other's pairs
+        if total > most:  # bands repeat each other's pairs
             pairs = [np.unique(np.concatenate(pairs), axis=0)]
             total = len(pairs[0])
         if total > most:
