@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import assay
-from assay.assess.compare import compare as comparing
+from assay.assess.compare import comparison as comparing
 from assay.rows.joins.models import digest_rows
 from assay.rows.joins.threshold_labels import Cut
 from tests import flat
@@ -40,7 +40,7 @@ IDS = {
 @pytest.fixture(autouse=True)
 def untested(monkeypatch):
     """Findings are functions of the tallies, and take longer than these."""
-    monkeypatch.setattr(comparing, "answered", lambda *_: ())
+    monkeypatch.setattr(comparing, "_answered", lambda *_: ())
 
 
 def tables(ids="texts", classes="xyz", models="abc"):

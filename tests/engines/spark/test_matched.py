@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import assay
-from assay.assess.compare import compare as comparing
+from assay.assess.compare import comparison as comparing
 from assay.rows.joins.threshold_labels import Cut
 from assay.tally.labels import label_codes as codes
 from assay.tally.paired.per_unit import PerUnit
@@ -30,7 +30,7 @@ SCORES = {"truth": "y", "score": "s", "positive": "x", "id": "the.id"}
 @pytest.fixture(autouse=True)
 def untested(monkeypatch):
     """Findings are functions of the tallies, and take longer than these."""
-    monkeypatch.setattr(comparing, "answered", lambda *_: ())
+    monkeypatch.setattr(comparing, "_answered", lambda *_: ())
 
 
 def compared(tables, **given):
