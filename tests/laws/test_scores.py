@@ -131,7 +131,8 @@ def test_a_stack_has_the_values_of_its_tables(some):
 def test_a_row_counted_twice_is_a_row_of_weight_two(some):
     doubled, weighted = ranked(some + some), ranked(some, [2.0] * len(some))
     for case in RANKED_CASES:
-        assert same(plain(case(doubled)), plain(case(weighted)), 1e-9), case
+        if case.measure.name != "spiegelhalter_z":  # it counts rows, and has no value with weights
+            assert same(plain(case(doubled)), plain(case(weighted)), 1e-9), case
 
 
 def test_one_class_only_is_undefined_with_a_reason_and_equal_scores_are_chance():

@@ -155,6 +155,8 @@ def calibration_intercept(t: Ranked, *, clip: float | None = None) -> Number:
 def spiegelhalter_z(t: Ranked) -> Number:
     if wrong := not_probability(t.score):
         return cast("Number", wrong)
+    if t.pos.ndim == 1 and not t.exact:
+        return cast("Number", Undefined(reason="rows have weights, and the statistic counts rows", code="weighted"))
     q, rows = t.score, t.pos + t.neg
     top = ((t.pos - rows * q) * (1 - 2 * q)).sum(axis=-1)
     spread = (rows * (1 - 2 * q) ** 2 * q * (1 - q)).sum(axis=-1)
