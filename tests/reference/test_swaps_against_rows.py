@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.stats as ss
+from scipy.sparse import csr_array
 from sklearn.metrics import (
     accuracy_score,
     average_precision_score,
@@ -16,6 +17,7 @@ from sklearn.metrics import (
 )
 
 from assay.inference.units.class_score_units import judge_units
+from assay.inference.units.judgement import _pool
 from assay.inference.units.permutation_and_bootstrap import (
     class_score_permutation,
     score_permutation,
@@ -172,6 +174,19 @@ def _areas(truth, scores):
     ranks = ss.rankdata(scores, axis=0)
     m = own.sum(axis=0)
     return ((ranks * own).sum(axis=0) - m * (m + 1) / 2) / (m * (len(truth) - m))
+
+
+def test_units_that_swaps_move_alike_are_pooled_without_changing_the_mean_or_the_spread_of_the_swaps():
+    draw = np.random.default_rng(6)
+    moved = draw.integers(-1, 2, (80, 3)).astype(float)
+    moved = moved[moved.any(axis=1)]
+    count = draw.integers(1, 9, len(moved))
+    kinds, sums, turned = _pool(csr_array(moved), count)
+    kinds = kinds.toarray()
+    assert len(kinds) == len(np.unique(np.concatenate([moved, -moved]), axis=0)) / 2
+    assert sums.sum() == count.sum()
+    assert (turned + sums @ kinds / 2).tolist() == (count @ moved / 2).tolist()
+    assert ((kinds.T * sums) @ kinds).tolist() == ((moved.T * count) @ moved).tolist()
 
 
 def test_leaving_out_one_unit_is_leaving_out_its_row():

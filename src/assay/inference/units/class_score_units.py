@@ -75,14 +75,15 @@ def judge_units(
             fix="`assay measures` lists the measures of scores",
         )
     positive = POSITIVE if isinstance(t, PairedScores) else positive
+    alike = isinstance(t, PairedLabels)
     rows = t if not isinstance(t, (PairedLabels, PairedScores)) else t.per_unit()
     if wanted.takes in OF_CLASSES:
         return build_units(rows, wanted, _of_classes(rows, wanted))
     if wanted.takes is Ranked:
         return build_units(rows, wanted, _of_two_classes(rows, wanted, positive))
     if wanted.takes is Binary and rows.calls is not None:
-        rows = rows.against_rest(one_class(rows.labels, wanted, positive))
-    return build_units(rows, wanted, of_labels(rows, wanted))
+        rows = rows.against_rest(one_class(rows.labels, wanted, positive), collapsed=alike)
+    return build_units(rows, wanted, of_labels(rows, wanted), alike=alike)
 
 
 def reads_values(measure: Measure) -> bool:

@@ -30,6 +30,8 @@ HELD: Final = 1 << 20
 """Numbers held at a time: 8 MiB."""
 BUDGET: Final = 1 << 24
 """Numbers in the tables of one set of draws; larger tables allow fewer draws, but no fewer than 1,999."""
+OF_CELLS: Final = 1 << 27
+"""The same for joint cells, of which a draw is one number each."""
 FEWEST: Final = 1999
 AT_ONCE: Final = 1 << 18
 """Numbers of one block of tables, which then stays in the cache."""
@@ -62,11 +64,12 @@ class Units:
         value: Callable[[Floats], Floats],
         method: str,
         sizes: tuple[float, float] | None = None,
+        pooled: bool = False,
         closed: Callable[[float], Interval] | None = None,
     ) -> None:
         self.measure, self.models, self.count, self.disputed, self.method = measure, models, count, disputed, method
         self._exact, self._adds, self._strata, self._value = exact, adds, strata, value
-        self._sizes_of_classes, self.closed_interval = sizes, closed
+        self._sizes_of_classes, self._pooled, self.closed_interval = sizes, pooled, closed
 
     @property
     def name(self) -> str:
@@ -91,11 +94,14 @@ class Units:
     def affordable(self, draws: int) -> int:
         """As many draws as asked for, fewer where tables are large."""
         size = max(len(self.count), int(self._adds[0].shape[1]))
-        return max(min(draws, FEWEST), min(draws, BUDGET // size))
+        return max(min(draws, FEWEST), min(draws, (OF_CELLS if self._pooled else BUDGET) // size))
 
     def swapped(self, draws: int, seed: int) -> Floats:
         """The difference where whole units are swapped at random; NaN where undefined."""
         first, second, moved, count = *(self.count @ one for one in self._adds), *self._moved()
+        if self._pooled:
+            moved, count, turned = _pool(moved, count)
+            first, second = first + turned, second - turned
         rng = stream(seed, 1)
         parts = []
         for size in self._sizes(draws):
@@ -272,6 +278,22 @@ def _slopes(whole: Floats, values: Callable[[Floats], Floats]) -> Floats:
         ahead, behind, far, back = (values(whole + by * moved) for by in (1.0, -1.0, 2.0, -2.0))
         slopes[some] = (8 * (ahead - behind) - (far - back)) / (12 * step)
     return slopes
+
+
+def _pool(moved: Any, count: Whole) -> tuple[Any, Whole, Floats]:  # noqa: ANN401  a sparse matrix
+    """Units that a swap moves alike, whichever way, as one kind; and what turning some around adds to the first."""
+    moved.sort_indices()
+    width = np.diff(moved.indptr)
+    sign = np.where(moved.data[moved.indptr[:-1]] < 0, 1.0, -1.0)
+    keys = np.zeros((len(count), 1 + 2 * int(width.max(initial=0))))
+    keys[:, 0] = width
+    row = np.repeat(np.arange(len(count)), width)
+    place = np.arange(moved.nnz) - moved.indptr[row]
+    keys[row, 1 + place], keys[row, 1 + place + keys.shape[1] // 2] = moved.indices, moved.data * sign[row]
+    _, at, kind = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    turned = np.where(sign < 0, count, 0) @ moved
+    sums = np.bincount(kind.ravel(), weights=count, minlength=len(at)).astype(np.int64)
+    return moved[at].multiply(sign[at][:, np.newaxis]).tocsr(), sums, turned
 
 
 def _flipped(rng: np.random.Generator, count: Whole, size: int) -> Floats:

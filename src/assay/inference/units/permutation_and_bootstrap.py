@@ -28,6 +28,7 @@ from assay.inference.resampling import SEED, stream
 from assay.inference.tail_probabilities import CERTAIN, Tail, normal
 from assay.inference.units.class_score_units import judge_units
 from assay.inference.units.judgement import ALIKE, HELD, NO_SPREAD, SAME, Units
+from assay.inference.units.unit_measures import CELLS
 from assay.measures.declare import Measure
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
@@ -139,13 +140,13 @@ class Ways:
 
 
 def _redrawn(judged: Units, ways: Ways) -> tuple[Tail, tuple[str, ...]]:
-    """How often draws of the rows bring a difference on the other side of zero."""
+    """How often draws of the joint cells bring a difference on the other side of zero."""
     values = judged.resampled(ways.draws, ways.seed, stratified=ways.stratified)
     lost = int(np.isnan(values).sum())
     # Undefined draws count against a difference, on both sides.
     sides = [int((side & ~np.isnan(values)).sum()) + lost for side in (values <= SAME, values >= -SAME)]
     chance = Tail.of(min(1.0, 2 * (1 + min(sides)) / (1 + ways.draws))) if judged.disputed else CERTAIN
-    return chance, (f"{ways.draws:,} draws of the rows, seed {ways.seed}; twice the smaller side, one added",)
+    return chance, (f"{ways.draws:,} draws of the joint cells, seed {ways.seed}; twice the smaller side, one added",)
 
 
 def by_error(judged: Units, n: int, ways: Ways) -> Finding:
@@ -200,6 +201,7 @@ def by_draws(
         return _undefined(judged, n, ways.level)
     effect, spread = judged.effect(ways.level, ways.draws, ways.seed, stratified=ways.stratified)
     chance, notes = (judge or _swapped)(judged, ways)
+    count_label = "rows called differently" if judged.method == CELLS else f"{ways.what} answered differently"
     return Finding(
         chance=chance,
         effect=effect,
@@ -208,9 +210,8 @@ def by_draws(
         about=judged.measure.title,
         models=judged.models,
         n=n,
-        counts={f"{ways.what} answered differently": judged.disputed}
-        | ({} if ways.what == "rows" else {ways.what: len(judged.count)}),
-        more=alone(judged.measure, judged.models, judged.values()),
+        counts={count_label: judged.disputed} | ({} if ways.what == "rows" else {ways.what: len(judged.count)}),
+        more=() if judged.method == CELLS else alone(judged.measure, judged.models, judged.values()),
         notes=notes,
         least=least_normal(spread, ways.level) if spread else UNMOVED if judged.disputed else UNDISPUTED,
     )

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     """Rows, the sums they add to, and how much; no two entries add to the same sum."""
 
 POSITIVE: Final = 1
+CELLS: Final = "joint cells"
+"""What is drawn where rows alike are one kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +49,8 @@ class Parts:
     closed: Callable[[float], Interval] | None = None
 
 
-def build_units(t: PerUnit, measure: Measure, parts: Parts) -> Units:
-    """Units of two models from what their rows add."""
+def build_units(t: PerUnit, measure: Measure, parts: Parts, *, alike: bool = False) -> Units:
+    """Units of two models from what their rows add; `alike` draws joint cells."""
     unit, count, strata = group_rows(t, parts.keys)
     adds = [_added(unit, entries, t.amount, parts.width) for entries in parts.entries]
     return Units(
@@ -60,8 +62,9 @@ def build_units(t: PerUnit, measure: Measure, parts: Parts) -> Units:
         disputed=disputed_units(parts.differ, t.subject, t.times),
         strata=strata,
         value=parts.value,
-        method="rows" if t.subject is None else "subjects",
+        method=CELLS if alike else "rows" if t.subject is None else "subjects",
         sizes=parts.sizes,
+        pooled=alike,
         closed=parts.closed,
     )
 

@@ -134,11 +134,11 @@ class PerUnit(Digested):
             scores=None if self.scores is None else self.scores[at],
         )
 
-    def against_rest(self, place: int) -> PerUnit:
-        """One class as 1 and all others as 0; rows that a measure of one class cannot tell apart are then one entry."""
+    def against_rest(self, place: int, *, collapsed: bool) -> PerUnit:
+        """One class as 1 and all others as 0; collapsed, what a measure of one class sees is eight joint cells."""
         truth, calls = (self.truth == place).astype(np.int64), (cast("Whole", self.calls) == place).astype(np.int64)
-        plain = replace(self, labels=(0, 1), truth=truth, calls=calls, scores=None)
-        return plain if self.subject is not None else plain._collapsed()  # noqa: SLF001  its own kind
+        plain = replace(self, labels=(0, 1), truth=truth, calls=calls)
+        return plain._collapsed() if collapsed else plain  # noqa: SLF001  its own kind
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

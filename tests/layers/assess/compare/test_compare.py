@@ -36,7 +36,7 @@ def test_the_names_of_the_contract_work():
     assert len(c.findings) == len(c) == 7
     assert c["recall"].adjusted.by == "Holm"
     assert c["sensitivity"] is c["recall"]
-    assert c["f1"].effect.interval.method == "bca of rows"
+    assert c["f1"].effect.interval.method == "bca of joint cells"
     with pytest.raises(assay.PlanError, match="there is no finding"):
         c["t test"]
 
