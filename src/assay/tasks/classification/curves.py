@@ -203,10 +203,12 @@ def _fine(places: Floats, most: int) -> Floats:
     return np.unique(np.concatenate([np.linspace(0, 1, most // 2), places]))
 
 
-def _bent(held: Band, most: int) -> Floats:
+def _bent(fine_band: Band, most: int) -> Floats:
     """Evenly spread places of a band, and as many where it bends most, so that it can be drawn straight in between."""
-    even = np.flatnonzero(np.isin(held.place, np.linspace(0, 1, most // 2)))
-    return held.place[thinned(np.column_stack([held.place, held.low, held.high]), most - most // 2, even)]
+    even = np.flatnonzero(np.isin(fine_band.place, np.linspace(0, 1, most // 2)))
+    return fine_band.place[
+        thinned(np.column_stack([fine_band.place, fine_band.low, fine_band.high]), most - most // 2, even)
+    ]
 
 
 def _histogram(table: Ranked, *, probability: bool) -> dict[str, Any] | None:

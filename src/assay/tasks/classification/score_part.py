@@ -109,11 +109,11 @@ class ScorePart:
         """What a Record stores of a tally: the tally itself, or its scores rounded where there are very many."""
         if tally.rounding is not None or tally.distinct <= LISTED:
             return tally
-        held = self._stored.get(id(tally))
-        if held is None or held[0] is not tally:  # another one may have its number in another process
+        kept_pair = self._stored.get(id(tally))
+        if kept_pair is None or kept_pair[0] is not tally:  # another one may have its number in another process
             kind = self.kind == "probability" if probability is None else probability
-            held = self._stored[id(tally)] = tally, tally.stored(probability=kind)
-        return held[1]
+            kept_pair = self._stored[id(tally)] = tally, tally.stored(probability=kind)
+        return kept_pair[1]
 
     def stored_rows(self, row_scores: RowScores) -> RowScores:
         """The same of what looks at whole rows."""
