@@ -136,14 +136,14 @@ def test_plans_that_make_no_sense_are_refused(bad):
 def test_a_difference_is_judged_by_the_side_of_its_interval_that_faces_zero(level):
     z = stats.norm.ppf((1 + level) / 2)
     ahead, behind = (apart_from_zero(gap, (gap - 0.1, gap + 0.3), level) for gap in (0.2, -0.2))
-    assert ahead.statistic == pytest.approx(0.2 / (0.1 / z))
-    assert behind.statistic == pytest.approx(-0.2 / (0.3 / z))
-    assert ahead.chance.p == pytest.approx(2 * stats.norm.sf(2 * z))
-    assert ahead.least == behind.least == pytest.approx(power.least_normal(0.2 / z, level))
+    assert ahead["statistic"] == pytest.approx(0.2 / (0.1 / z))
+    assert behind["statistic"] == pytest.approx(-0.2 / (0.3 / z))
+    assert ahead["chance"].p == pytest.approx(2 * stats.norm.sf(2 * z))
+    assert ahead["least"] == behind["least"] == pytest.approx(power.least_normal(0.2 / z, level))
     none = apart_from_zero(0.0, (0.0, 0.0), level)
-    assert none.chance.p == 1.0
-    assert isinstance(none.statistic, Undefined)
-    assert isinstance(apart_from_zero(0.1, (0.1, 0.3), level).chance, Undefined)
+    assert none["chance"].p == 1.0
+    assert isinstance(none["statistic"], Undefined)
+    assert isinstance(apart_from_zero(0.1, (0.1, 0.3), level)["chance"], Undefined)
 
 
 def test_a_margin_is_held_by_bounds_at_the_level_each_alone():

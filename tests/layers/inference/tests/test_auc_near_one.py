@@ -164,7 +164,7 @@ def test_margins_near_the_ends_agree_with_the_interval():
     chosen = compare(truth=TRUTH, score={"A": PERFECT, "B": OTHER}, tests=TestSettings(margin=0.9))
     assert chosen["non-inferiority"].test == "area_non_inferiority"
     assert min(rooms(0.1, (0.0, 0.2), 0.1, 0.95)[:2]) < normal_quantile(0.95)
-    assert apart_from_zero(0.0, (-0.1, 0.1), 0.95).chance.p == 1.0
+    assert apart_from_zero(0.0, (-0.1, 0.1), 0.95)["chance"].p == 1.0
 
 
 def _rows(a, b, **more) -> PerUnit:
