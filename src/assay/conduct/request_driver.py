@@ -203,6 +203,7 @@ def _ask_all(  # noqa: C901  one loop with its threads
         while any(thread.is_alive() for thread in threads):
             threads[0].join(TICK) if threads[0].is_alive() else time.sleep(TICK / 10)
             tell(int((sent != FAILED).sum()))
+        tell(int((sent != FAILED).sum()))  # all may be sent before the first look
     finally:
         stop.set()
     if trouble:
