@@ -157,6 +157,8 @@ def of_shares(successes: Floats, of: Floats, level: float, method: str) -> Stack
     plain = (of >= FEWEST) if method == "wilson" else np.zeros(len(of), dtype=bool)
     low[plain], high[plain] = _wilson_stack(successes[plain], of[plain], level)
     rest = np.flatnonzero(~plain & (of > 0))
+    if not len(rest):
+        return low, high
     pairs, which = np.unique(np.stack([successes[rest], of[rest]]), axis=1, return_inverse=True)
     ends = [of_share(int(x), int(n), level, method) for x, n in pairs.T]
     low[rest], high[rest] = np.array(ends).reshape(-1, 2)[np.ravel(which)].T

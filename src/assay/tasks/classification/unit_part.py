@@ -31,6 +31,7 @@ REALS: Final = "r"
 """Before numbers of a Record that are not whole."""
 MOST: Final = 50_000_000
 """Numbers that the margins of all units may take."""
+SHORT: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -76,8 +77,12 @@ class UnitPart:
             return part.ordered()
         number = scores.labels[-1].placed({cast("Label", name): code for code, name in enumerate(names)})
         keys = number * len(ranked.score) + np.searchsorted(ranked.score, scores.value)
-        order = np.argsort(keys)
-        keys, weight, positive = keys[order], scores.weight[order], scores.positive[order]
+        if (scores.weight == 1).all():  # nothing but key and side is to be sorted
+            sides = np.sort(keys * 2 + scores.positive)
+            keys, weight, positive = sides >> 1, scores.weight, (sides & 1).astype(np.bool_)
+        else:
+            order = np.argsort(keys)
+            keys, weight, positive = keys[order], scores.weight[order], scores.positive[order]
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         much = [np.add.reduceat(weight * side, starts) for side in (positive, ~positive)] if len(keys) else [keys, keys]
         return replace(part, places=np.array([*np.divmod(keys[starts], len(ranked.score)), *much]).T).ordered()
@@ -91,7 +96,8 @@ class UnitPart:
     def ordered(self) -> UnitPart:
         """Units in an order that does not depend on how they were read, so that no name is needed."""
         flat = self.margins.reshape(len(self.margins), -1)
-        keys = [*flat.T[::-1]]
+        short = flat.astype(np.uint16 if flat.max(initial=0) < SHORT else np.float64)
+        keys = [*(short if (short == flat).all() else flat).T[::-1]]  # NumPy sorts 16 bits ten times as fast
         if self.places is not None:  # units with equal margins are told apart by their scores
             unit, place, pos, neg = self.places.T
             marks = ((place + 1) * (pos + 1), (place + 1) ** 2 * (neg + 2))
