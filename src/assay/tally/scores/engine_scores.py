@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
-from operator import add
+from operator import add, or_
 from typing import TYPE_CHECKING, Final, cast
 
 import narwhals.stable.v2 as nw
@@ -37,6 +37,8 @@ from assay.tally.scores.true_class_ranks import Ranks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from assay.rows.engines.score_expressions import Frame
 
 SURELY: Final = 2
 """A sketch of distinct numbers errs by a few per cent; from this many times the limit on, it is believed."""
@@ -184,31 +186,44 @@ def coded(values: NDArray[np.object_], number: Callable[[Label | None], int]) ->
 
 
 def ranks_of_frame(source: FrameSource, wanted: Wanted) -> Ranks:
-    """How many classes score higher than the true one, and how many the same: counted for each true class at once."""
-    names = [source.score[place] for place in wanted.columns]
-    columns = {"t": source.truth, **{f"s{i}": name for i, name in enumerate(names)}}
-    columns |= {} if source.weight is None else {"given": source.weight}
+    """How many classes score higher than the true one, and how many the same: one group-by for all classes."""
+    scores = {f"s{i}": source.score[place] for i, place in enumerate(wanted.columns)}
+    columns = {"t": source.truth, **scores, **({} if source.weight is None else {"given": source.weight})}
     rows = complete(source).select(*(nw.col(column).alias(name) for name, column in columns.items()))
+    classes = _true_classes(source, rows.select("t"), wanted.labels)
     cells: dict[tuple[int, int], Count] = {}
     total = 0
-    place = {label: i for i, label in enumerate(wanted.labels)}
-    for (raw,) in fetched(source, rows.select("t").unique()):
-        label = label_of(raw, where=source.where)
-        if label is None or label not in place:
-            continue
-        own, others = nw.col(f"s{place[label]}"), [nw.col(f"s{i}") for i in range(len(names)) if i != place[label]]
-        above, tied = (
-            reduce(add, (_one(hit) for hit in hits))
-            for hits in ([other > own for other in others], [other == own for other in others])
+    if classes:
+        own = _own_score([nw.col(name) for name in scores], nw.col("t"), classes)
+        above = reduce(add, (_one(nw.col(name) > own) for name in scores))
+        tied = reduce(add, (_one(nw.col(name) == own) for name in scores)) - 1  # with itself
+        known = reduce(or_, (nw.col("t") == raw for raw, _ in classes))
+        weighed = replace(
+            source,
+            frame=rows.filter(known).with_columns(a=above, e=tied),
+            weight=None if source.weight is None else "given",
         )
-        ranked = rows.filter(nw.col("t") == raw).with_columns(a=above, e=tied)
-        weighed = replace(source, frame=ranked, weight=None if source.weight is None else "given")
         for (more, same), times, weight in count_cells(weighed, ["a", "e"]):
             total += times
-            cell = (int(cast("int", more)), int(cast("int", same)))
-            cells[cell] = cells.get(cell, 0) + (weight.total if isinstance(weight, Weight) else weight)
+            amount = weight.total if isinstance(weight, Weight) else weight
+            cells[int(cast("int", more)), int(cast("int", same))] = amount
     kept = {cell: weight for cell, weight in sorted(cells.items()) if weight}
-    return Ranks(k=len(names), cells=kept, rows=total, weighted=source.weight is not None)
+    return Ranks(k=len(scores), cells=kept, rows=total, weighted=source.weight is not None)
+
+
+def _true_classes(source: FrameSource, truth: Frame, labels: Sequence[Label]) -> list[tuple[object, int]]:
+    """The values of truth that stand for a class, each with the place of its class."""
+    places = {label: i for i, label in enumerate(labels)}
+    seen = ((raw, label_of(raw, where=source.where)) for (raw,) in fetched(source, truth.unique()) if raw is not None)
+    return [(raw, places[label]) for raw, label in seen if label is not None and label in places]
+
+
+def _own_score(scores: Sequence[nw.Expr], truth: nw.Expr, classes: Sequence[tuple[object, int]]) -> nw.Expr:
+    """The score of the true class of each row; 0 where it is none of the classes."""
+    own = nw.lit(0.0)
+    for raw, place in classes:
+        own = nw.when(truth == raw).then(scores[place]).otherwise(own)
+    return own
 
 
 def _one(hit: nw.Expr) -> nw.Expr:
@@ -221,18 +236,12 @@ def with_row_scores(source: FrameSource, columns: Sequence[int], labels: Sequenc
     The direction is the score of the true class over the length of all, summed from left to right.
     """
     scores = [nw.col(source.score[place]) for place in columns]
-    places = {label: i for i, label in enumerate(labels)}
     truth = nw.col(source.truth)
     best, first = first_largest(scores)
-    own = nw.lit(0.0)
-    right = nw.lit(0)
-    for (raw,) in fetched(source, source.frame.select(truth.alias("t")).unique()):
-        label = None if raw is None else label_of(raw, where=source.where)
-        if label is None or label not in places:
-            continue
-        hit, place = truth == raw, places[label]
-        own = nw.when(hit).then(scores[place]).otherwise(own)
-        right = nw.when(hit & (first == place)).then(nw.lit(1)).otherwise(right)
+    classes = _true_classes(source, source.frame.select(truth.alias("t")), labels)
+    own, right = _own_score(scores, truth, classes), nw.lit(0)
+    for raw, place in classes:
+        right = nw.when((truth == raw) & (first == place)).then(nw.lit(1)).otherwise(right)
     length = reduce(add, (column * column for column in scores)).sqrt()
     direction = nw.when(length > 0).then(own / length).otherwise(nw.lit(0.0))
     there = source.frame.filter(~truth.is_null())
