@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -106,6 +106,7 @@ def places(models: Sequence[str], known: Sequence[str]) -> list[int]:
 SLICE: Final = 1 << 20
 FEW: Final = 100
 """Entries of a mapping up to which each is written by itself."""
+LONG: Final = 10_000
 
 
 def digest(content: object) -> str:
@@ -118,14 +119,27 @@ def digest(content: object) -> str:
 
 
 def _canonical_pieces(content: object) -> Iterator[str]:
-    """The canonical JSON, the entries of small mappings one by one."""
-    if not isinstance(content, dict) or not 0 < len(content) <= FEW or not all(type(name) is str for name in content):
+    """The canonical JSON, the entries of small mappings one by one, and packed numbers as they are."""
+    if _is_packed(content):
+        yield from ('"', content, '"')
+    elif isinstance(content, list) and content and len(content) <= FEW and all(map(_is_packed, content)):
+        for place, text in enumerate(content):
+            yield from ("," if place else "[", '"', text, '"')
+        yield "]"
+    elif isinstance(content, dict) and 0 < len(content) <= FEW and all(type(name) is str for name in content):
+        for place, name in enumerate(sorted(content)):
+            yield ("," if place else "{") + json.dumps(name, ensure_ascii=False) + ":"
+            yield from _canonical_pieces(content[name])
+        yield "}"
+    else:
         yield json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-        return
-    for place, name in enumerate(sorted(content)):
-        yield ("," if place else "{") + json.dumps(name, ensure_ascii=False) + ":"
-        yield from _canonical_pieces(content[name])
-    yield "}"
+
+
+def _is_packed(content: object) -> TypeGuard[str]:
+    """Whether it is a long text in which JSON escapes nothing; its encoder takes 8 ns for each character."""
+    if not isinstance(content, str) or len(content) < LONG or not content.isascii():
+        return False
+    return content.isprintable() and '"' not in content and "\\" not in content
 
 
 class Digested:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import hashlib
+import json
 from fractions import Fraction
 
 import pytest
@@ -41,6 +43,14 @@ def test_a_digest_does_not_depend_on_the_order_of_keys_and_tells_types_apart():
     assert digest({"a": 1, "b": [1, 2]}) == digest({"b": [1, 2], "a": 1})
     assert len({digest(x) for x in (1, "1", True, [1], {"1": 1}, None)}) == 6
     assert digest("ü") != digest("u")
+
+
+@pytest.mark.parametrize("mark", ["", '"', "\\", "\n", "\x7f", "é", "\ud800"])
+def test_a_digest_is_that_of_the_canonical_json_of_long_texts_too(mark):
+    long = "Ab+/" * 5000 + mark
+    content = {"b": [long, long], "a": {"text": long, "mixed": [long, 1, "x"]}, "c": [[long]], "d": [], "e": {}}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert digest(content) == hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def test_a_digest_of_text_that_is_no_valid_unicode_exists():
