@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from types import NoneType
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
@@ -70,8 +72,9 @@ class Codes:
         if values.dtype.kind == "O":
             listed = values.tolist()
             if set(map(type, listed)) <= {str, NoneType}:  # no two of them are equal and of different types
-                number = {label: code for code, label in enumerate(dict.fromkeys(listed))}
-                coded = cls(codes=np.array([number[x] for x in listed], np.int32), names=tuple(number))
+                number: defaultdict[str | None, int] = defaultdict(count().__next__)
+                codes = np.fromiter(map(number.__getitem__, listed), np.int32, len(listed))
+                coded = cls(codes=codes, names=tuple(number))
                 return coded.labelled(where) if any(x and 4 * len(x) > LONGEST for x in number) else coded
             known: dict[tuple[type, object], int] = {}
             codes = np.fromiter((known.setdefault((type(x), x), len(known)) for x in listed), np.int32, len(listed))
