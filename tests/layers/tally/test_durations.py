@@ -69,3 +69,8 @@ def test_a_stretch_of_late_answers_is_one_episode():
 def test_a_tally_with_other_bounds_is_not_added():
     with pytest.raises(AssayError, match="different latency bounds"):
         count_durations(np.ones(3), bounds=[1.0]) + count_durations(np.ones(3), bounds=[2.0])
+
+
+def test_bins_of_a_run_without_an_answer_are_written_from_0():
+    written = count_run("a", np.full(3, FAILED)).to_json()
+    assert '"first": 0, "size": 0' in json.dumps(written)

@@ -290,3 +290,12 @@ def test_the_interval_of_a_weighted_difference_in_cost_is_that_of_its_single_row
     assert units.values()[0] == pytest.approx((weight @ price[Y, A]) / weight.sum())
     plain = priced_units(LABELS, costs).closed_interval(0.9)
     assert (plain.low, plain.high) == pytest.approx(score_ends(*by_value(price, gap, np.ones(60), None), 0.9))
+
+
+def test_the_error_of_a_difference_of_totals_is_that_of_the_sum_of_differences():
+    """A share does not move when all units count twice, so that moves of units add up to 0; a total does."""
+    rng = np.random.default_rng(3)
+    count, first, second = rng.integers(1, 4, 20), rng.random((20, 2)), rng.random((20, 2))
+    error, _ = linearised(count, (first, second), lambda s: s[:, 0] - 2 * s[:, 1])
+    gaps = np.repeat((first - second) @ [1.0, -2.0], count)
+    assert error == pytest.approx(gaps.std(ddof=1) * math.sqrt(len(gaps)), rel=1e-9)
