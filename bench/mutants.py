@@ -210,9 +210,10 @@ class Session:
             print(f"traced {name} in {seconds:.0f} s" + (f", ended with {code}" if code else ""), flush=True)
         for name, path in kept.items():
             traces = json.loads(path.read_text()) if path.exists() else {}
-            known = [{**traces[item.nodeid], "item": item} for item in files[name] if item.nodeid in traces]
-            for rank, trace in enumerate(sorted(known, key=lambda trace: trace["seconds"])):
-                self.traces.append({**trace, "order": (rank, trace["seconds"])})  # the quickest of each file first
+            for item in (item for item in files[name] if item.nodeid in traces):
+                trace = traces[item.nodeid]
+                lines = sum(map(len, trace["lines"].values()))  # tests of little else notice a change sooner
+                self.traces.append({**trace, "item": item, "order": (lines, trace["seconds"])})
         if self.mutants:
             self.try_mutants()
         return True

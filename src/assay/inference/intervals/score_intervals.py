@@ -275,7 +275,7 @@ class ScoreUncertainty:
             return ONE_ROW
         if math.isinf(value):
             return "the value is infinite, and no draw of these rows could make it finite"
-        scale = _Scale(measure.range, 1 / (20 * max(rows, 1)))
+        scale = _Scale(measure.range, 1 / (20 * rows))
         inside = min(max(value, scale.lowest), scale.highest)
         reach = normal_quantile((1 + self._wanted.level) / 2) * error * scale.slope(inside)
         middle = float(scale.there(np.array(inside)))

@@ -289,7 +289,7 @@ def _symmetric(gap: Exact) -> Check:
 
 
 def _least(gap: Exact, level: float) -> Real:
-    if gap.n < 2 or not gap.squares:  # noqa: PLR2004  no spread of one value
+    if not gap.squares:
         return Undefined(reason="the differences have no spread", code="zero-variance")
     return least_student(WASTE * math.sqrt(float(gap.variance / gap.n)), gap.n - 1, level)
 

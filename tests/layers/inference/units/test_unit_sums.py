@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from assay.core.errors import PlanError
 from assay.inference.intervals.bounded_means import score_ends
 from assay.inference.units import judgement
 from assay.inference.units.class_score_units import (
@@ -299,3 +300,15 @@ def test_the_error_of_a_difference_of_totals_is_that_of_the_sum_of_differences()
     error, _ = linearised(count, (first, second), lambda s: s[:, 0] - 2 * s[:, 1])
     gaps = np.repeat((first - second) @ [1.0, -2.0], count)
     assert error == pytest.approx(gaps.std(ddof=1) * math.sqrt(len(gaps)), rel=1e-9)
+
+
+@pytest.mark.parametrize(("positive", "code"), [(None, "positive-class-undeclared"), ("yes", "unknown-positive")])
+def test_a_measure_of_one_class_wants_to_know_which(positive, code):
+    with pytest.raises(PlanError) as refused:
+        paired_permutation(LABELS, measure="f1", positive=positive, draws=9)
+    assert refused.value.code == code
+
+
+def test_models_that_agree_rest_on_nothing():
+    adds = np.random.default_rng(1).random((5, 2))
+    assert linearised(np.ones(5, dtype=np.int64), (adds, adds), lambda s: s[:, 0] / s[:, 1]) == (0.0, 0.0)
