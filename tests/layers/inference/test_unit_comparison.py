@@ -45,7 +45,7 @@ def test_the_interval_is_students_and_four_units_have_none(units):
     assert found.statistic == found.effect.value == pytest.approx(gap.mean())
     assert found.least == pytest.approx(least_student(error, units - 1, 0.9))
     few = compare_measure(MEAN, drawn(4)[1], Values, ("A", "B"), swaps=99)
-    assert few.effect.interval is None
+    assert (few.effect.interval, few.effect.no_interval) == (None, "only 4 units; an interval needs 5 or more")
     assert few.least is None
 
 

@@ -312,3 +312,12 @@ def test_a_measure_of_one_class_wants_to_know_which(positive, code):
 def test_models_that_agree_rest_on_nothing():
     adds = np.random.default_rng(1).random((5, 2))
     assert linearised(np.ones(5, dtype=np.int64), (adds, adds), lambda s: s[:, 0] / s[:, 1]) == (0.0, 0.0)
+
+
+def test_a_class_that_a_draw_does_not_hold_has_no_part_in_a_weighted_mean():
+    rng = np.random.default_rng(5)
+    truth = [0, 1] * 6 + [2]
+    scores = {name: rng.dirichlet([1, 1, 1], 13) for name in "AB"}
+    t = PerUnit.of(truth=truth, labels=(0, 1, 2), models=("A", "B"), scores=scores)
+    drawn = judge_units(t, "auroc_weighted", None).resampled(200, 1, stratified=False)
+    assert np.isfinite(drawn).mean() > 0.9
