@@ -283,12 +283,11 @@ class Session:
         return 0
 
     def exchange(self, file: str, module: CodeType) -> None:
-        """Put other code into the functions of a file."""
-        codes = {(code.co_qualname, code.co_firstlineno): code for code in codes_in(module)}
+        """Put other code into the functions of a file: both hold the same functions in the same order."""
+        before = codes_in(compile(Path(file).read_text(), file, "exec"))
+        codes = dict(zip(before, codes_in(module), strict=True))
         for function in self.functions[file]:
-            code = codes.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
-            if code is not None and code != function.__code__:
-                function.__code__ = code
+            function.__code__ = codes.get(function.__code__, function.__code__)
 
     def attempt(self, mutant: Mutant) -> int:
         """Run the tests that execute a line until one fails: 0 if one did, 1 if none, 2 if there are no such tests."""

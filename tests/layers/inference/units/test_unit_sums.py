@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from assay.core.errors import PlanError
+from assay.core.values import Undefined
 from assay.inference.intervals.bounded_means import score_ends
 from assay.inference.units import judgement
 from assay.inference.units.class_score_units import (
@@ -33,8 +34,11 @@ from assay.inference.units.permutation_and_bootstrap import (
 from assay.inference.units.unit_measures import class_sizes, disputed_units
 from assay.measures.declare import parse
 from assay.tally.paired.joint_cells import PairedLabels
+from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.paired.per_unit import PerUnit
 from assay.tally.real_values import Pairs
+from assay.tally.scores.score_tally import Scores
+from tests.scorecases import RANKED_CASES, RANKS_CASES, ROW_CASES, SCORES_CASES
 
 MATRIX = np.array(
     [[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [1.0, 0.0, 0.0], [0.2, 0.2, 0.6], [1 / 3, 1 / 3, 1 / 3], [0.1, 0.6, 0.3]]
@@ -321,3 +325,40 @@ def test_a_class_that_a_draw_does_not_hold_has_no_part_in_a_weighted_mean():
     t = PerUnit.of(truth=truth, labels=(0, 1, 2), models=("A", "B"), scores=scores)
     drawn = judge_units(t, "auroc_weighted", None).resampled(200, 1, stratified=False)
     assert np.isfinite(drawn).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in (*SCORES_CASES, *RANKS_CASES, *ROW_CASES) if "mass" not in str(case)],  # whose bins stay
+    ids=str,
+)
+def test_leaving_a_row_out_of_the_sums_is_leaving_it_out_of_the_table(case):
+    """Whatever sums a measure of class scores is made of, its value is that of the rows."""
+    rng, measure = np.random.default_rng(4), case.ready(3)
+    truth, scores = np.arange(12) % 3, {name: rng.dirichlet([1, 1, 1], 12) for name in "AB"}
+
+    def of(rows):
+        columns = {name: own[rows] for name, own in scores.items()}
+        return PerUnit.of(truth=truth[rows].tolist(), labels=(0, 1, 2), models=("A", "B"), scores=columns)
+
+    units = judge_units(of(np.arange(12)), measure)
+    parts = [of(np.flatnonzero(np.arange(12) != row)) for row in range(12)]
+    gaps = [class_value(part, measure, "A") - class_value(part, measure, "B") for part in parts]
+    found = np.repeat(units.without(0, len(units.count)), units.count)
+    assert np.sort(found) == pytest.approx(np.sort(gaps), abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("case", [case for case in RANKED_CASES if "mass" not in str(case)], ids=str)
+def test_leaving_a_row_out_of_two_classes_is_leaving_it_out_of_the_table(case):
+    rng, measure = np.random.default_rng(6), case.ready(2)
+    truth, scores = np.arange(14) % 2, {name: np.round(rng.random(14), 1) * 0.9 + 0.05 for name in "AB"}
+
+    def value(name, rows):
+        found = measure(Scores.binary(scores[name][rows], truth[rows]).one_vs_rest(1))
+        return math.nan if isinstance(found, Undefined) or not math.isfinite(found.value) else found.value
+
+    units = judge_units(PairedScores.of(truth == 1, scores), measure)
+    rows = [np.flatnonzero(np.arange(14) != row) for row in range(14)]
+    found = np.repeat(units.without(0, len(units.count)), units.count)
+    gaps = [value("A", some) - value("B", some) for some in rows]
+    assert np.sort(found) == pytest.approx(np.sort(gaps), abs=1e-9, nan_ok=True)
