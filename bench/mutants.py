@@ -44,8 +44,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = ("measures", "inference", "tally", "tasks/*/measures")
 TESTS = (
-    *(f"tests/layers/{name}" for name in ("inference", "measures", "tally", "tasks")),
+    *(f"tests/layers/{name}" for name in ("inference", "measures", "tally", "tasks", "assess/compare")),
     *(f"tests/{name}" for name in ("laws", "reference", "tasks")),
+    *(f"tests/engines/test_{name}.py" for name in ("matched_models", "same_joint_scores")),
 )
 """Folders of tests that call those places. Where a line is executed by too many of them, quick ones are run first."""
 NOTE = "note_line"
