@@ -217,3 +217,21 @@ def test_one_group_or_an_empty_one_is_no_comparison(values):
 def test_ten_blocks_or_five_models_are_enough_for_the_approximation(blocks, models, enough):
     x = np.random.default_rng(1).random((blocks, models))
     assert friedman(Blocks.of(x.tolist())).checks[0].holds is enough
+
+
+def test_means_of_groups_without_spread_are_equal_or_nothing_is_said():
+    t = Groups.of({"A": [1.0, 1.0], "B": [1.0, 1.0, 1.0], "C": [2.0, 2.0]})
+    pairs = {found.models: found for found in find_test("tukey").pairs(t)}
+    assert {models: found.p for models, found in pairs.items()} == {("A", "B"): 1.0, ("A", "C"): None, ("B", "C"): None}
+    assert [found.n for found in pairs.values()] == [5, 4, 5]
+    assert find_test("welch_anova")(t).p is None
+    assert find_test("welch_anova")(Groups.of({"A": [1.0, 1.0], "B": [1.0, 1.0]})).p == 1.0
+    assert find_test("welch_anova")(Groups.of({"A": [1.0], "B": [1.0, 2.0, 4.0]})).p is None
+
+
+def test_two_models_have_one_difference_which_is_like_itself():
+    x = np.random.default_rng(2).random((6, 2))
+    check = repeated_measures_anova(Blocks.of(x.tolist())).checks[-1]
+    assert (check.holds, check.seen) == (True, "two models have one difference")
+    few = repeated_measures_anova(Blocks.of(np.random.default_rng(2).random((3, 4)).tolist())).checks[-1]
+    assert (few.holds, few.seen) == (None, "too few items to test it")
