@@ -118,10 +118,10 @@ def _likeliest(cost: Floats, rows: Floats, mean: float) -> Floats:
     first, last = least * (1 - TIGHT * seen[-1]), most * (1 - TIGHT * seen[0])
     for pull, extreme, sign in ((first, -1, 1), (last, 0, -1)):
         if sign * drift(pull) <= 0:
-            found = shares(pull)
-            found[extreme] = 0.0
-            found[extreme] = max(0.0, 1 - float(found.sum()))
-            return found
+            likely = shares(pull)
+            likely[extreme] = 0.0
+            likely[extreme] = max(0.0, 1 - float(likely.sum()))
+            return likely
     return shares(float(brentq(drift, first, last, xtol=TIGHT * min(-least, most))))
 
 
