@@ -107,6 +107,8 @@ def test_hodges_lehmann_and_its_interval_stand_at_places_of_all_pairwise_means_i
     low, high = np.searchsorted(means, [effect.interval.low - 1e-12, effect.interval.high - 1e-12])
     assert (means[low], means[high]) == near((effect.interval.low, effect.interval.high), abs=1e-12)
     assert low == len(means) - 1 - high
+    expected = n * (n + 1) / 4 - ss.norm.ppf(0.975) * math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+    assert low == near(expected, abs=2)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -235,3 +235,10 @@ def test_two_models_have_one_difference_which_is_like_itself():
     assert (check.holds, check.seen) == (True, "two models have one difference")
     few = repeated_measures_anova(Blocks.of(np.random.default_rng(2).random((3, 4)).tolist())).checks[-1]
     assert (few.holds, few.seen) == (None, "too few items to test it")
+
+
+def test_two_positives_and_two_negatives_are_enough_for_an_area():
+    scores = {"A": [0.1, 0.6, 0.4, 0.9], "B": [0.3, 0.2, 0.1, 0.8]}
+    assert delong(PairedScores.of(np.array([False, False, True, True]), scores)).effect.value == pytest.approx(0.25)
+    few = delong(PairedScores.of(np.array([False, False, False, True]), scores))
+    assert few.reason.startswith("two of each are needed, and there are 1 positive and 3 negatives")

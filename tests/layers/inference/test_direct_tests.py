@@ -162,3 +162,9 @@ def test_the_effect_of_scores_is_the_difference_of_areas_of_the_positive_class()
     for given in (OTHERS["delong_unpaired"], GIVEN[PairedScores]):
         name = "delong_unpaired" if isinstance(given["truth"], dict) else "delong"
         assert assay.test(name, **given).effect.value == pytest.approx(areas[0] - areas[1])
+
+
+def test_columns_without_names_are_a_b_and_c():
+    found = assay.test("friedman", values=list(VALUES.values()))
+    assert list(found.counts) == [f"mean rank of {name}" for name in "ABC"]
+    assert found.counts == assay.test("friedman", values=VALUES).counts

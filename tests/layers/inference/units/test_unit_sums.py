@@ -12,8 +12,10 @@ from scipy import stats
 
 from assay.core.errors import PlanError
 from assay.core.values import Undefined
+from assay.inference.intervals.auc import area_ends
 from assay.inference.intervals.bounded_means import score_ends
-from assay.inference.units import judgement
+from assay.inference.intervals.proportion import recovered
+from assay.inference.units import class_score_units, judgement
 from assay.inference.units.class_score_units import (
     FEWER,
     NEIGHBOURHOODS,
@@ -362,3 +364,37 @@ def test_leaving_a_row_out_of_two_classes_is_leaving_it_out_of_the_table(case):
     found = np.repeat(units.without(0, len(units.count)), units.count)
     gaps = [value("A", some) - value("B", some) for some in rows]
     assert np.sort(found) == pytest.approx(np.sort(gaps), abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize(("most", "fits"), [(2, False), (3, True)])
+def test_pairs_of_classes_are_compared_up_to_a_number_of_classes(monkeypatch, most, fits):
+    monkeypatch.setattr(class_score_units, "MOST_CLASSES", most)
+    rng = np.random.default_rng(2)
+    scores = {name: rng.dirichlet([1, 1, 1], 12) for name in "AB"}
+    t = PerUnit.of(truth=[0, 1, 2] * 4, labels=(0, 1, 2), models=("A", "B"), scores=scores)
+    if fits:
+        assert judge_units(t, "auroc_one_vs_one").values()[0] == class_value(t, "auroc_one_vs_one", "A")
+        return
+    with pytest.raises(PlanError, match="of 3 classes needs 6 tables"):
+        judge_units(t, "auroc_one_vs_one")
+
+
+def test_a_difference_of_an_undefined_value_is_undefined_and_has_no_error():
+    never = PairedLabels.from_cells({(0, 0, 1): 3, (1, 0, 1): 4, (1, 0, 0): 2}, models=("A", "B"))
+    effect, error = judge_units(never, "precision", 1).effect(0.9, 99, 1, stratified=False)
+    assert effect.value.reason == "a value is undefined"
+    assert error == 0.0
+
+
+def test_areas_near_one_add_their_intervals_by_the_correlation_of_their_draws():
+    rng = np.random.default_rng(9)
+    truth = np.arange(40) % 2 == 1
+    base = truth + 0.3 * rng.random(40)
+    scores = {name: np.where(np.isin(np.arange(40), wrong), 1.15, base) for name, wrong in (("A", [0]), ("B", [0, 2]))}
+    units = judge_units(PairedScores.of(truth, scores), "auroc")
+    drawn = np.stack(units._redrawn(400, 3, stratified=True))
+    areas = units.values()
+    ends = [area_ends(area, own.var(ddof=1), 20, 20, 0.9)[:2] for area, own in zip(areas, drawn, strict=True)]
+    want = recovered(areas[0], ends[0], areas[1], ends[1], np.corrcoef(drawn)[0, 1])
+    found = units.added(0.9, 400, 3, stratified=True)
+    assert (found.low, found.high) == pytest.approx(want)
