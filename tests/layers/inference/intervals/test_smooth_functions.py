@@ -59,6 +59,7 @@ def test_undefined_draws_are_counted_and_left_out():
     values = np.array([np.nan, 3.0, 1.0, np.nan, 2.0])
     ordered = Ordered(values, 0.5)
     assert ordered.undefined.tolist() == [2]
+    assert Ordered(values[2:], 0.5).undefined.tolist() == [1]
     assert ordered.at(np.array([0.0, 0.5, 1.0])[:, np.newaxis])[:, 0].tolist() == [1, 2, 3]
     assert ordered.mean().tolist() == [2]
 
