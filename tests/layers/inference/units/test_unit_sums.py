@@ -398,3 +398,13 @@ def test_areas_near_one_add_their_intervals_by_the_correlation_of_their_draws():
     want = recovered(areas[0], ends[0], areas[1], ends[1], np.corrcoef(drawn)[0, 1])
     found = units.added(0.9, 400, 3, stratified=True)
     assert (found.low, found.high) == pytest.approx(want)
+
+
+def test_areas_that_no_draw_parts_are_added_as_if_they_were_independent():
+    truth = np.arange(40) % 2 == 1
+    score = np.where(np.arange(40) == 0, 1.15, truth + 0.3 * np.random.default_rng(9).random(40))
+    units = judge_units(PairedScores.of(truth, {"A": score, "B": 2 * score}), "auroc")
+    area, drawn = units.values()[0], units._redrawn(400, 3, stratified=True)[0]
+    ends = area_ends(area, drawn.var(ddof=1), 20, 20, 0.9)[:2]
+    found = units.added(0.9, 400, 3, stratified=True)
+    assert (found.low, found.high) == pytest.approx(recovered(area, ends, area, ends, 0.0))
