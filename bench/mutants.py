@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import builtins
 import gc
 import hashlib
 import importlib
@@ -28,7 +29,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import pytest
@@ -44,10 +44,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = ("measures", "inference", "tally", "tasks/*/measures")
 TESTS = (
-    *(f"tests/layers/{name}" for name in ("inference", "measures", "tally", "tasks")),
+    *(f"tests/layers/{name}" for name in ("inference", "measures", "tally", "tasks", "assess/compare")),
     *(f"tests/{name}" for name in ("laws", "reference", "tasks")),
+    *(f"tests/engines/test_{name}.py" for name in ("matched_models", "same_joint_scores")),
 )
 """Folders of tests that call those places. Where a line is executed by too many of them, quick ones are run first."""
+NOTE = "note_line"
+"""The function that notes a line, among those that every module can call."""
 PLAIN = ("-p", "no:randomly", "-p", "no:cacheprovider")
 SLOW = 4.0
 """Seconds after which a test is no longer traced: it is not run on mutants, except in the last, fresh process."""
@@ -145,29 +148,28 @@ def codes_in(code: CodeType) -> Iterator[CodeType]:
             yield from codes_in(constant)
 
 
-class Tracer:
-    """Collects the lines of the places that are executed while it is set, in the first hundred calls of a function."""
+class Noting(ast.NodeTransformer):
+    """Puts before each statement of a function a call that notes its line; the rest of the program runs as fast as ever."""
 
-    def __init__(self) -> None:
-        self.files = {str(file): str(file.relative_to(ROOT)) for file in places()}
-        self.lines: dict[str, set[int]] = defaultdict(set)
-        self.calls: dict[CodeType, int] = defaultdict(int)
+    def __init__(self, name: str, lines: list[tuple[str, int]]) -> None:
+        self.name, self.lines = name, lines
 
-    def __call__(self, frame: FrameType, *_: object) -> Callable[..., Any] | None:
-        """Begin a function: follow its lines if it is in one of the places."""
-        code = frame.f_code
-        name = self.files.get(code.co_filename)
-        if name is None or self.calls[code] > 100:
-            return None
-        self.calls[code] += 1
-        add = self.lines[name].add
-        add(frame.f_lineno)
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Note the statements of a body, except of a class or module, which is executed when it is imported."""
+        super().generic_visit(node)
+        for part in () if isinstance(node, (ast.Module, ast.ClassDef)) else ("body", "orelse", "finalbody"):
+            body = getattr(node, part, None)
+            if isinstance(body, list):
+                setattr(node, part, [one for statement in body for one in (self.note(statement), statement)])
+        return node
 
-        def local(frame: FrameType, *_: object) -> Callable[..., Any]:
-            add(frame.f_lineno)
-            return local
-
-        return local
+    def note(self, statement: ast.stmt) -> ast.stmt:
+        """A call with the number of a line."""
+        self.lines.append((self.name, statement.lineno))
+        call = ast.parse(f"{NOTE}({len(self.lines) - 1})").body[0]
+        for node in ast.walk(call):
+            ast.copy_location(node, statement)
+        return call
 
 
 class TooSlowError(BaseException):
@@ -182,6 +184,8 @@ class Session:
     mutants: list[Mutant]
     traces: list[dict[str, Any]] = field(default_factory=list)
     functions: dict[str, list[FunctionType]] = field(default_factory=lambda: defaultdict(list))
+    noting: dict[str, CodeType] = field(default_factory=dict)
+    lines: list[tuple[str, int]] = field(default_factory=list)
     failed: bool = False
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -201,14 +205,16 @@ class Session:
         lines = self.asked.map / digest(b"".join(file.read_bytes() for file in places()))
         lines.mkdir(parents=True, exist_ok=True)
         kept = {name: lines / f"{digest(name.encode() + (ROOT / name).read_bytes())}.json" for name in files}
+        self.find_functions()
         new = {name: partial(self.trace, files[name], path) for name, path in kept.items() if not path.exists()}
         for name, code, seconds in self.fork(new):
             print(f"traced {name} in {seconds:.0f} s" + (f", ended with {code}" if code else ""), flush=True)
         for name, path in kept.items():
             traces = json.loads(path.read_text()) if path.exists() else {}
-            known = [{**traces[item.nodeid], "item": item} for item in files[name] if item.nodeid in traces]
-            for rank, trace in enumerate(sorted(known, key=lambda trace: trace["seconds"])):
-                self.traces.append({**trace, "order": (rank, trace["seconds"])})  # the quickest of each file first
+            for item in (item for item in files[name] if item.nodeid in traces):
+                trace = traces[item.nodeid]
+                lines = sum(map(len, trace["lines"].values()))  # tests of little else notice a change sooner
+                self.traces.append({**trace, "item": item, "order": (lines, trace["seconds"])})
         if self.mutants:
             self.try_mutants()
         return True
@@ -251,47 +257,46 @@ class Session:
         def stop(*_: object) -> None:
             raise TooSlowError
 
+        noted: set[int] = set()
+        setattr(builtins, NOTE, noted.add)
+        for file, code in self.noting.items():
+            self.exchange(file, code)
         signal.signal(signal.SIGPROF, stop)
         traces: dict[str, dict[str, Any]] = {}
         for item, following in zip_longest(items, items[1:]):
-            tracer = Tracer()
+            noted.clear()
             begun = time.process_time()
             passed, slow = False, False
             signal.setitimer(signal.ITIMER_PROF, SLOW)
-            threading.settrace(tracer)
-            sys.settrace(tracer)
             try:
                 passed = self.run(item, following)
             except (TooSlowError, SystemExit, KeyboardInterrupt):
                 slow = True
             finally:
-                sys.settrace(None)
-                threading.settrace(None)  # type: ignore[arg-type]
                 signal.setitimer(signal.ITIMER_PROF, 0)
             seconds = time.process_time() - begun
             if passed or slow or seconds > SLOW:
-                lines = {name: sorted(numbers) for name, numbers in tracer.lines.items()}
+                lines = defaultdict(list)
+                for name, line in sorted(map(self.lines.__getitem__, noted)):
+                    lines[name].append(line)
                 traces[item.nodeid] = {"seconds": seconds, "lines": lines, "slow": slow or not passed}
         path.write_text(json.dumps(traces))
         return 0
 
-    def exchange(self, mutant: Mutant) -> None:
-        """Put the code of a mutant into the functions of its file."""
-        file = str(ROOT / mutant.path)
-        codes = {
-            (code.co_qualname, code.co_firstlineno): code for code in codes_in(compile(mutant.source, file, "exec"))
-        }
+    def exchange(self, file: str, module: CodeType) -> None:
+        """Put other code into the functions of a file: both hold the same functions in the same order."""
+        before = codes_in(compile(Path(file).read_text(), file, "exec"))
+        codes = dict(zip(before, codes_in(module), strict=True))
         for function in self.functions[file]:
-            code = codes.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
-            if code is not None and code != function.__code__:
-                function.__code__ = code
+            function.__code__ = codes.get(function.__code__, function.__code__)
 
     def attempt(self, mutant: Mutant) -> int:
         """Run the tests that execute a line until one fails: 0 if one did, 1 if none, 2 if there are no such tests."""
         around, name = set(mutant.statement), str(mutant.path)
         traces = [trace for trace in self.traces if around & set(trace["lines"].get(name, ()))]
         quick = sorted((trace for trace in traces if not trace["slow"]), key=lambda trace: trace["order"])
-        self.exchange(mutant)
+        file = str(ROOT / mutant.path)
+        self.exchange(file, compile(mutant.source, file, "exec"))
         begun = time.process_time()
         for trace, following in zip_longest(quick, quick[1:]):
             if time.process_time() - begun > self.asked.limit:
@@ -322,16 +327,21 @@ class Session:
                 return True
             return done.returncode == 0
 
-    def try_mutants(self) -> None:
-        """Run the mutants and print what became of each."""
+    def find_functions(self) -> None:
+        """Find the functions of the places, and make code of theirs that notes its lines."""
         for file in places():
             module = ".".join(file.relative_to(ROOT / "src").with_suffix("").parts)
             importlib.import_module(module.removesuffix(".__init__"))
+            tree = Noting(str(file.relative_to(ROOT)), self.lines).visit(ast.parse(file.read_text()))
+            self.noting[str(file)] = compile(tree, str(file), "exec")
         gc.unfreeze()
         for thing in gc.get_objects():
             if isinstance(thing, FunctionType):
                 self.functions[thing.__code__.co_filename].append(thing)
         gc.freeze()
+
+    def try_mutants(self) -> None:
+        """Run the mutants and print what became of each."""
         counts: Counter[str] = Counter()
         words = {0: "noticed", 1: "survived", 2: "not executed", 3: "error", -signal.SIGPROF: "without end"}
         for name, code, seconds in self.fork({str(mutant): partial(self.attempt, mutant) for mutant in self.mutants}):

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.measures import parse
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
+from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.score_tally import Scores
 from tests.scorecases import RANKED_CASES
 from tests.strategies import CASES, MANY, counts, four, matrices, on_every_measure, plain, same
@@ -62,3 +64,11 @@ def test_weights_of_scores_may_be_small(case, power):
         assert (before.code, after.code) == ("weighted", "weighted")
     else:
         assert plain(after) == pytest.approx(plain(before), rel=1e-9)
+
+
+@pytest.mark.parametrize("power", [0, 40, 60, 80])
+def test_a_heavy_negative_below_all_others_takes_nothing_from_average_precision(power):
+    score = np.array([0.1, 0.5, 0.6, 0.7, 0.8, 0.9])
+    pos, neg = np.array([0, 1, 0, 2, 0, 0.5]), np.array([2.0**power, 0, 0.25, 0, 1, 0])
+    found = parse("average_precision")(Ranked(score=score, pos=pos, neg=neg)).value
+    assert found == pytest.approx((0.5 * 1 + 2 * 2.5 / 3.5 + 1 * 3.5 / 4.75) / 3.5, rel=1e-12)

@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 
 from assay.core.values import Share, Undefined
 from assay.measures import parse
+from assay.tally.scores.ranked_table import Ranked
 from tests.laws.scoreformulas import value_on_classes, value_on_rows
 from tests.scorecases import (
     CURVES,
@@ -170,3 +171,22 @@ def test_top_k_says_what_ties_could_have_done():
     assert found.note == "ties at the cut: 0.500 against, 1.000 for"
     assert parse('top_k_accuracy(k=1, ties="pessimistic")')(tally).value == 0.5
     assert parse('top_k_accuracy(k=1, ties="optimistic")')(tally).value == 1
+
+
+@pytest.mark.parametrize("case", RANKED_CASES, ids=str)
+@pytest.mark.parametrize("stacked", [False, True])
+def test_scores_that_no_row_has_move_no_value(case, stacked):
+    """A draw, or one of two models, has rows at some of the scores only."""
+    rng, measure = np.random.default_rng(8), case.ready(2)
+    score, pos, neg = np.linspace(0.1, 0.9, 9), rng.integers(0, 4, 9), rng.integers(0, 4, 9)
+    neg[pos + neg == 0] = 1
+    wide = np.sort(np.r_[score, 0.02, 0.05, 0.35, 0.97, 0.99])
+    padded = [np.zeros(len(wide), dtype=np.int64) for _ in range(2)]
+    for cells, own in zip(padded, (pos, neg), strict=True):
+        cells[np.isin(wide, score)] = own
+    want = measure(Ranked(score=score, pos=pos, neg=neg)).value
+    t = Ranked(score=wide, pos=padded[0], neg=padded[1])
+    if stacked:
+        t = Ranked(score=wide, pos=np.stack([padded[0]] * 2) * 1.0, neg=np.stack([padded[1]] * 2) * 1.0)
+    found = measure.values(t).tolist() if stacked else [measure(t).value]
+    assert found == pytest.approx([want] * len(found), rel=1e-9)

@@ -317,3 +317,18 @@ def test_exact_tests_hold_their_level_by_enumeration(name):
             if test(tally).p <= alpha:
                 chance += math.comb(n, k) * share**k * (1 - share) ** (n - k)
         assert chance <= alpha
+
+
+@pytest.mark.parametrize("name", ["apart_non_inferiority", "apart_equivalence", "apart_difference"])
+@pytest.mark.parametrize("measure", ["true_positives", "brier_miscalibration"])
+def test_a_value_without_an_interval_is_held_to_no_margin_and_says_why(name, measure):
+    (one,) = run(find_test(name), apart(0), measure=measure, positive=1)
+    assert one.p is None
+    assert one.reason.startswith(f"{measure} of A")
+
+
+@pytest.mark.parametrize("cells", [[[5, 0], [3, 4]], [[0, 5], [3, 4]]], ids=["infinite", "0"])
+def test_an_odds_ratio_without_a_value_is_not_compared_over_strata(cells):
+    found = find_test("cochran_mantel_haenszel")(Strata(tables={name: Table(rows=cells) for name in "xy"}))
+    assert found.checks[0].holds is None
+    assert found.checks[0].seen.startswith("the common odds ratio is 0 or infinite")

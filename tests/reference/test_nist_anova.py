@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The eleven one-way analyses of variance of NIST's Statistical Reference Datasets, which travel inside SciPy."""
+"""Analyses of variance: the eleven one-way ones of NIST's Statistical Reference Datasets inside SciPy; sphericity."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import re
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy.linalg
 import scipy.stats
 
-from assay.inference.tests.anova import one_way_anova, squares
-from assay.tally.real_values import Groups
+from assay.inference.tests.anova import greenhouse_geisser, one_way_anova, repeated_measures_anova, squares
+from assay.tally.real_values import Blocks, Groups
 
 FOLDER = Path(scipy.stats.__file__).parent / "tests" / "data" / "nist_anova"
 SETS = sorted(FOLDER.glob("*.dat"))
@@ -58,3 +60,36 @@ def test_doubles_give_what_doubles_can_hold_and_no_less_than_scipy(path):
     theirs = digits(float(scipy.stats.f_oneway(*doubles.values()).statistic), certified["F"])
     assert ours >= theirs - 0.11
     assert ours >= 4
+
+
+# ---------------------------------------------------------------- sphericity
+
+
+def spherical(k, j, seed):
+    """Values of j items by k models whose differences of any two models scatter alike, up to rounding."""
+    centred = np.random.default_rng(seed).normal(size=(j, k))
+    return np.linalg.qr(centred - centred.mean(axis=0))[0]
+
+
+@pytest.mark.parametrize(("j", "k"), [(8, 3), (12, 4), (30, 6)])
+def test_mauchlys_test_is_that_of_orthonormal_contrasts(j, k):
+    x = np.random.default_rng(j).normal(size=(j, k)) * np.linspace(1, 2, k)
+    contrasts, d = scipy.linalg.helmert(k), k - 1
+    s = contrasts @ np.cov(x, rowvar=False) @ contrasts.T
+    w = np.linalg.det(s) / (np.trace(s) / d) ** d
+    value = -(j - 1 - (2 * d**2 + d + 2) / (6 * d)) * math.log(w)
+    p = scipy.stats.chi2.sf(value, d * (d + 1) / 2 - 1)
+    check = repeated_measures_anova(Blocks.of(x.tolist())).checks[-1]
+    assert float(check.seen.removeprefix("Mauchly p = ")) == pytest.approx(p, rel=5e-3)
+    assert check.holds == (p > 0.05)
+    epsilon = np.trace(s) ** 2 / (d * (s**2).sum())
+    df = greenhouse_geisser(Blocks.of(x.tolist())).df
+    assert df == pytest.approx((d * epsilon, d * (j - 1) * epsilon), rel=1e-9)
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_degrees_of_freedom_are_never_more_than_without_correction(k):
+    for seed in range(8):
+        df = greenhouse_geisser(Blocks.of(spherical(k, 10, seed).tolist())).df
+        assert df == pytest.approx((k - 1, 9 * (k - 1)), rel=1e-9)
+        assert df[0] <= k - 1

@@ -97,6 +97,20 @@ def test_hodges_lehmann_found_by_halving_equals_all_pairwise_means():
     assert found.effect.value == near(np.median((d[at[0]] + d[at[1]]) / 2), abs=1e-12)
 
 
+@pytest.mark.parametrize("n", [8, 15, 40, 90])
+def test_hodges_lehmann_and_its_interval_stand_at_places_of_all_pairwise_means_in_order(n):
+    d = np.random.default_rng(n).normal(size=n)
+    at = np.triu_indices(n)
+    means = np.sort((d[at[0]] + d[at[1]]) / 2)
+    effect = ranks.wilcoxon(Pairs.of(d, np.zeros(n))).effect
+    assert effect.value == near(np.median(means), abs=1e-12)
+    low, high = np.searchsorted(means, [effect.interval.low - 1e-12, effect.interval.high - 1e-12])
+    assert (means[low], means[high]) == near((effect.interval.low, effect.interval.high), abs=1e-12)
+    assert low == len(means) - 1 - high
+    expected = n * (n + 1) / 4 - ss.norm.ppf(0.975) * math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+    assert low == near(expected, abs=2)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_sign_test_equals_scipy(seed):
     a, b = values(seed)

@@ -252,7 +252,7 @@ def _end_of(value: float, range: tuple[float, float]) -> float | None:
     """The end of the range that rounding took a value past; one farther out is not a rounding, and stays visible."""
     low, high = range
     end = low if value < low else high
-    return end if 0 < abs(value - end) <= ROUNDING and not low <= value <= high else None
+    return end if abs(value - end) <= ROUNDING and not low <= value <= high else None
 
 
 @cache

@@ -125,8 +125,6 @@ def gaps(t: Ranked, bins: int, binning: Binning) -> tuple[Floats, Floats]:
     edges = equal_width(bins) if binning == "width" else equal_mass(_one(t), bins)
     place = placed(t.score, edges)
     start = np.flatnonzero(np.diff(place, prepend=-1))
-    if not len(start):
-        return np.zeros((*np.shape(t.pos)[:-1], 0)), np.zeros((*np.shape(t.pos)[:-1], 0))
     rows = np.asarray(t.pos + t.neg, dtype=np.float64)
     off = t.pos - rows * t.score
     return np.add.reduceat(off, start, axis=-1), np.add.reduceat(rows, start, axis=-1)

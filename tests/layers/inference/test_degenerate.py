@@ -187,3 +187,58 @@ def test_monte_carlo_tables_repeat_with_their_seed():
     assert fisher_monte_carlo(t, draws=500).p == fisher_monte_carlo(t, draws=500).p
     assert "seed 4213" in fisher_monte_carlo(t, draws=500).notes[0]
     assert fisher_monte_carlo(Table(rows=((5, 0), (3, 0)))).p == 1.0
+
+
+def test_two_values_have_a_spread_and_one_has_none():
+    two, one = ([0.5, 2.0], [1.0, 4.0, 9.0]), ([0.5], [1.0, 4.0, 9.0], [2.0, 3.0])
+    for name in ("bartlett", "levene", "brown_forsythe"):
+        found = find_test(name)(Groups.of(dict(zip("AB", two, strict=True))))
+        assert found.effect.value == pytest.approx(np.var(two[1], ddof=1) / np.var(two[0], ddof=1))
+        assert isinstance(found.statistic, float)
+    assert isinstance(find_test("bartlett")(Groups.of(dict(zip("ABC", one, strict=True)))).statistic, Undefined)
+    spread = find_test("levene")(Groups.of(dict(zip("ABC", one, strict=True)))).effect.value
+    assert spread == pytest.approx(np.var(one[1], ddof=1) / np.var(one[2], ddof=1))
+    for test in (wilcoxon, wilcoxon_pratt):
+        assert isinstance(test(Pairs.of([3.0, 1.0], [0.0, 0.0])).least, float)
+        for same in ([3.0], [3.0, 3.0, 3.0]):
+            assert isinstance(test(Pairs.of(same, np.zeros(len(same)))).least, Undefined)
+
+
+@pytest.mark.parametrize("values", [{}, {"A": [1.0, 2.0]}, {"A": [1.0], "B": []}, {"A": []}])
+def test_one_group_or_an_empty_one_is_no_comparison(values):
+    with pytest.raises(RowsError) as refused:
+        Groups.of(values)
+    assert refused.value.code == "no-rows"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "models", "enough"), [(9, 4, False), (10, 4, True), (9, 5, True), (11, 3, True), (3, 6, True)]
+)
+def test_ten_blocks_or_five_models_are_enough_for_the_approximation(blocks, models, enough):
+    x = np.random.default_rng(1).random((blocks, models))
+    assert friedman(Blocks.of(x.tolist())).checks[0].holds is enough
+
+
+def test_means_of_groups_without_spread_are_equal_or_nothing_is_said():
+    t = Groups.of({"A": [1.0, 1.0], "B": [1.0, 1.0, 1.0], "C": [2.0, 2.0]})
+    pairs = {found.models: found for found in find_test("tukey").pairs(t)}
+    assert {models: found.p for models, found in pairs.items()} == {("A", "B"): 1.0, ("A", "C"): None, ("B", "C"): None}
+    assert [found.n for found in pairs.values()] == [5, 4, 5]
+    assert find_test("welch_anova")(t).p is None
+    assert find_test("welch_anova")(Groups.of({"A": [1.0, 1.0], "B": [1.0, 1.0]})).p == 1.0
+    assert find_test("welch_anova")(Groups.of({"A": [1.0], "B": [1.0, 2.0, 4.0]})).p is None
+
+
+def test_two_models_have_one_difference_which_is_like_itself():
+    x = np.random.default_rng(2).random((6, 2))
+    check = repeated_measures_anova(Blocks.of(x.tolist())).checks[-1]
+    assert (check.holds, check.seen) == (True, "two models have one difference")
+    few = repeated_measures_anova(Blocks.of(np.random.default_rng(2).random((3, 4)).tolist())).checks[-1]
+    assert (few.holds, few.seen) == (None, "too few items to test it")
+
+
+def test_two_positives_and_two_negatives_are_enough_for_an_area():
+    scores = {"A": [0.1, 0.6, 0.4, 0.9], "B": [0.3, 0.2, 0.1, 0.8]}
+    assert delong(PairedScores.of(np.array([False, False, True, True]), scores)).effect.value == pytest.approx(0.25)
+    few = delong(PairedScores.of(np.array([False, False, False, True]), scores))
+    assert few.reason.startswith("two of each are needed, and there are 1 positive and 3 negatives")

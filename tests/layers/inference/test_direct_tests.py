@@ -155,3 +155,16 @@ def test_rows_are_planned_before_there_are_any():
     for wrong in ({}, {"expected": 0.9}, {"expected": "x", "limit": 0.8}, {"expected": 0.9, "limit": 0.8, "level": 2}):
         with pytest.raises(assay.AssayError):
             assay.plan_size(**wrong)
+
+
+def test_the_effect_of_scores_is_the_difference_of_areas_of_the_positive_class():
+    areas = [(SCORES[name][TRUTH == 1][:, np.newaxis] > SCORES[name][TRUTH == 0]).mean() for name in "AB"]
+    for given in (OTHERS["delong_unpaired"], GIVEN[PairedScores]):
+        name = "delong_unpaired" if isinstance(given["truth"], dict) else "delong"
+        assert assay.test(name, **given).effect.value == pytest.approx(areas[0] - areas[1])
+
+
+def test_columns_without_names_are_a_b_and_c():
+    found = assay.test("friedman", values=list(VALUES.values()))
+    assert list(found.counts) == [f"mean rank of {name}" for name in "ABC"]
+    assert found.counts == assay.test("friedman", values=VALUES).counts

@@ -152,3 +152,10 @@ def test_values_are_those_of_the_blocks_cut_to_the_number_of_draws():
     draws, measure = CellDraws(sparse(40, 500), "dirichlet", 3), REGISTRY.find("f1_macro")
     assert len(draws.values(measure, 1234)) == 1234
     assert np.array_equal(draws.values(measure, 1234), draws.values(measure, 2000)[:1234])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "sizes"), [(0, [100]), (1599, [100]), (1600, [100, 400]), (9600, [100, 400, 2400])]
+)
+def test_more_draws_are_taken_while_their_numbers_may_be_drawn(numbers, sizes):
+    assert list(resampling.stages(100, 4, numbers)) == sizes

@@ -28,7 +28,9 @@ def test_normal_tails(z):
     same(tails.normal(z, "greater"), mp.erfc(mp.mpf(z) / mp.sqrt(2)) / 2)
 
 
-@pytest.mark.parametrize(("x", "df"), [(0.1, 1), (3, 1), (50, 4), (1400, 2), (2000, 3), (5000, 10), (5000, 1000)])
+@pytest.mark.parametrize(
+    ("x", "df"), [(0.1, 1), (3, 1), (50, 4), (1400, 2), (2000, 3), (5000, 10), (5000, 1000), (9000, 1000)]
+)
 def test_chi_squared_tails(x, df):
     same(tails.chi_squared(x, df), mp.gammainc(mp.mpf(df) / 2, mp.mpf(x) / 2, regularized=True))
 
@@ -70,3 +72,16 @@ def test_the_studentised_range_meets_its_bound_far_out_and_scipy_nearby():
 def test_p_is_printed_with_three_digits_and_never_as_zero_or_a_false_one():
     shown = [tails.shown(p) for p in (0.0066123, 5.0622e-5, 0.5, 1.0, 0.99999)]
     assert shown == ["= 0.00661", "= 5.06e-05", "= 0.5", "= 1", "> 0.999"]
+
+
+@pytest.mark.parametrize("df", [7, math.inf])
+@pytest.mark.parametrize("q", [0.5, 3, 8, 60])
+def test_the_range_of_two_means_is_their_difference(q, df):
+    single = tails.normal(q / math.sqrt(2)) if df == math.inf else tails.student(q / math.sqrt(2), df)
+    found = tails.studentised_range(q, 2, df)
+    assert (found.p, found.log10) == near((single.p, single.log10), rel=1e-14)
+
+
+@pytest.mark.parametrize("groups", [3, 4, 10])
+def test_far_out_the_range_of_means_is_that_of_any_pair(groups):
+    same(tails.studentised_range(40, groups), math.comb(groups, 2) * mp.erfc(mp.mpf(20)))

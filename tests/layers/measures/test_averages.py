@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from assay.core.errors import PlanError
@@ -109,3 +110,12 @@ def test_the_f_score_keeps_its_beta_when_pooled():
     table = Multiclass.of([[8, 1, 1], [2, 5, 3], [1, 1, 9]])
     assert parse("f_beta_micro(beta=3)")(table).value == parse("accuracy")(table).value
     assert parse("f_beta_macro(beta=3)")(table).value != parse("f_beta_macro(beta=1)")(table).value
+
+
+@pytest.mark.parametrize("missing", range(1, 11))
+def test_eight_classes_without_a_value_are_named_and_the_others_counted(missing):
+    names = [f"c{i}" for i in range(missing)]
+    table = Multiclass.of(np.diag([5] + [0] * missing).tolist(), labels=("a", *names))
+    shown = ", ".join(f'"{name}"' for name in names[:8])
+    more = f" and {missing - 8} more" if missing > 8 else ""
+    assert parse("precision_macro(undefined='zero')")(table).note == f"{shown}{more}: no value, counted as zero"

@@ -7,7 +7,7 @@ import assay
 from assay.core.errors import PlanError
 from assay.core.traits import Task
 from assay.measures import REGISTRY
-from assay.measures.catalogue import grain
+from assay.measures.catalogue import Measures, grain
 
 
 def test_all_measures_are_listed_in_the_order_of_declaration():
@@ -48,3 +48,10 @@ def test_one_measure_is_found_by_any_of_its_names():
 def test_a_measure_says_whether_it_speaks_of_one_class_or_of_all():
     assert grain(assay.measure("recall")) == "one class against the rest"
     assert grain(assay.measure("kappa")) == "all classes together"
+
+
+@pytest.mark.parametrize("size", [0, 1, 6, 7])
+def test_six_measures_are_named_and_more_are_hinted_at(size):
+    some = Measures(list(REGISTRY)[:size])
+    names = ", ".join(measure.name for measure in list(REGISTRY)[: min(size, 6)])
+    assert repr(some) == f"<{size} measure{'' if size == 1 else 's'}: {names}{', ...' if size > 6 else ''}>"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.core.errors import AssayError
-from assay.tally.data.durations import FAILED, Durations, add_runs, count_run, find_bins
+from assay.tally.data.durations import FAILED, Durations, _floor_bins, add_runs, count_run, find_bins
 from tests.timed import count_durations
 
 TIMES = st.lists(st.integers(0, 10**11) | st.just(FAILED), max_size=80)
@@ -69,3 +69,16 @@ def test_a_stretch_of_late_answers_is_one_episode():
 def test_a_tally_with_other_bounds_is_not_added():
     with pytest.raises(AssayError, match="different latency bounds"):
         count_durations(np.ones(3), bounds=[1.0]) + count_durations(np.ones(3), bounds=[2.0])
+
+
+def test_bins_of_a_run_without_an_answer_are_written_from_0():
+    written = count_run("a", np.full(3, FAILED)).to_json()
+    assert '"first": 0, "size": 0' in json.dumps(written)
+
+
+@given(st.lists(st.integers(0, 2**52), min_size=1, max_size=40))
+def test_the_floor_of_a_bin_is_the_shortest_time_in_it(times):
+    bins = find_bins(np.array(times))
+    floors = _floor_bins(bins)
+    assert (find_bins(floors) == bins).all()
+    assert (find_bins(np.maximum(floors - 1, 0))[floors > 0] < bins[floors > 0]).all()

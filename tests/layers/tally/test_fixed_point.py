@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assay.core.errors import OutOfRange, RecordError
-from assay.tally.fixed_point import LONGEST, Sums, Weights
+from assay.tally.fixed_point import LONGEST, Sums, Weights, exact_dot
 
 whole = st.lists(st.one_of(st.integers(0, 9), st.integers(0, 2**60), st.integers(0, 2**100)), min_size=1, max_size=20)
 exponents = st.integers(-80, 20)
@@ -70,3 +70,12 @@ def test_numbers_that_are_too_long_are_refused():
 def test_damaged_sums_are_not_read(content):
     with pytest.raises(RecordError):
         Sums.from_json(content)
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 2**31) | st.integers(0, 2**62)] * 2), max_size=20))
+@example([(2**31, 2**31)] * 2)
+@example([(2**30, 2**31)] * 4)
+@example([(2**62, 2)])
+def test_products_of_whole_numbers_are_added_without_end(pairs):
+    a, b = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
+    assert exact_dot(a, b) == sum(x * y for x, y in pairs)

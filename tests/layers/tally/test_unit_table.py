@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.core.errors import PlanError, RecordError
+from assay.core.errors import PlanError, RecordError, UnpairedRows
+from assay.tally.unit_models import UnitModels
 from assay.tally.unit_table import Sums, UnitTable
 
 NAMES = ("n", "error")
@@ -65,3 +68,29 @@ def test_tables_of_different_sums_do_not_merge():
 def test_another_kind_of_tally_is_refused():
     with pytest.raises(RecordError, match="not a table of units"):
         UnitTable.from_json({"kind": "confusion", "version": "1"})
+
+
+def test_models_on_the_same_units_are_joined_by_name_merged_and_written_like_one_table():
+    rng = np.random.default_rng(1)
+    names = [f"u{i}" for i in range(6)]
+    sums = {model: rng.integers(0, 9, (6, 2)).astype(float) for model in "AB"}
+
+    def of(some, order):
+        at = [names.index(name) for name in some]
+        tables = {model: UnitTable.build(NAMES, sums[model][at], ids=some) for model in order}
+        return UnitModels.join(tables)
+
+    whole = of(names, "AB")
+    assert of(names[:2], "AB") + of(names[2:], "AB") == whole
+    twice = whole + whole
+    assert (twice.units, twice.rows) == (6, 12)
+    assert UnitModels.from_json(json.loads(json.dumps(whole.to_json()))) == whole
+    for model in "AB":
+        assert whole.table(model).select(["u3"]).sums.tolist() == [sums[model][3].tolist()]
+        assert twice.table(model).select(["u3"]).sums.tolist() == [(2 * sums[model][3]).tolist()]
+    with pytest.raises(PlanError, match="other models or sums"):
+        whole + of(names, "BA")
+    with pytest.raises(UnpairedRows, match="2 units differ"):
+        UnitModels.join({"A": whole.table("A"), "B": UnitTable.build(NAMES, sums["B"], ids=[*names[:5], "v"])})
+    with pytest.raises(PlanError, match="units of B have no names"):
+        UnitModels.join({"A": whole.table("A"), "B": UnitTable.build(NAMES, sums["B"])})

@@ -54,8 +54,11 @@ def test_formula_text_equals_function_and_stack_equals_single():
 
 
 def test_averages_over_classes_are_means_of_the_classes():
-    tally = count(*random_masks(2, classes=3))
-    for name, base in (("dice_macro", "dice"), ("iou_macro", "iou"), ("mean_dice_macro", "mean_dice")):
+    plain, numbered = random_masks(2, classes=3), random_masks(2, classes=5)
+    numbered = ({name: mask.astype(int) + 9 * (mask > 0) for name, mask in masks.items()} for masks in numbered)
+    masks, instances = count(*plain), count(*numbered, instances=3)  # 10 to 14 are instances of classes 3 and 4
+    for base in ("dice", "iou", "mean_dice", "panoptic_quality"):
+        tally, name = instances if base == "panoptic_quality" else masks, f"{base}_macro"
         parts = [TASK.registry.find(base)(Masks(sum_by_unit(tally, label).total())).value for label in tally.labels]
         whole = TASK.registry.find(name)(ClassMasks(sum_by_class(tally).total()))
         assert whole.value == pytest.approx(np.mean(parts), rel=1e-14)

@@ -91,8 +91,12 @@ def score_ends(cost: Floats, rows: Floats, level: float) -> tuple[float, float]:
     ends = []
     for end, towards in ((first, first + edge), (last, last - edge)):
         start = min(max(mean, first + edge), last - edge)
-        there = abs(mean - end) <= edge or surprise(towards) <= 0 or surprise(start) >= 0
-        ends.append(end if there else float(brentq(surprise, start, towards, xtol=TIGHT * (last - first))))
+        if abs(mean - end) <= edge or surprise(towards) <= 0:
+            ends.append(end)
+        elif surprise(start) >= 0:  # so many rows that the end is nearer to the mean than any mean in question
+            ends.append(start)
+        else:
+            ends.append(float(brentq(surprise, start, towards, xtol=TIGHT * (last - first))))
     return ends[0], ends[1]
 
 
@@ -108,15 +112,16 @@ def _likeliest(cost: Floats, rows: Floats, mean: float) -> Floats:
     def drift(pull: float) -> float:
         return float(shares(pull) @ away)
 
-    # A stronger pull would ask the dearest or the cheapest cost for a negative share. Where it was never seen, it takes
-    # what the others leave; where it was seen, its share grows without end as the pull nears that bound.
+    # A stronger pull would ask the dearest or the cheapest cost for a negative share. Where it was seen, its share
+    # grows without end as the pull nears that bound; where it was never, or hardly, seen, it takes what others leave.
     least, most = -n / away[-1], -n / away[0]
-    for pull, extreme, sign in ((least, -1, 1), (most, 0, -1)):
-        if not seen[extreme] and sign * drift(pull) <= 0:
-            found = shares(pull)
-            found[extreme] = max(0.0, 1 - float(found.sum()))
-            return found
     first, last = least * (1 - TIGHT * seen[-1]), most * (1 - TIGHT * seen[0])
+    for pull, extreme, sign in ((first, -1, 1), (last, 0, -1)):
+        if sign * drift(pull) <= 0:
+            likely = shares(pull)
+            likely[extreme] = 0.0
+            likely[extreme] = max(0.0, 1 - float(likely.sum()))
+            return likely
     return shares(float(brentq(drift, first, last, xtol=TIGHT * min(-least, most))))
 
 

@@ -275,7 +275,7 @@ class ScoreUncertainty:
             return ONE_ROW
         if math.isinf(value):
             return "the value is infinite, and no draw of these rows could make it finite"
-        scale = _Scale(measure.range, 1 / (20 * max(rows, 1)))
+        scale = _Scale(measure.range, 1 / (20 * rows))
         inside = min(max(value, scale.lowest), scale.highest)
         reach = normal_quantile((1 + self._wanted.level) / 2) * error * scale.slope(inside)
         middle = float(scale.there(np.array(inside)))
@@ -362,9 +362,9 @@ class _Scale:
 
 
 def _scale(t: Ranked, measure: Measure) -> _Scale:
-    ends, share = measure.range, float(cast("float", measure.given.get("share", 1)))
-    if measure.name == "lift_at" and share < 1:
-        ends = (0.0, 1 / share)  # all positives are among the rows called
+    ends = measure.range
+    if measure.name == "lift_at":
+        ends = (0.0, 1 / float(cast("float", measure.given["share"])))  # all positives are among the rows called
     return _Scale(ends, 1 / (20 * min(float(t.positives), float(t.negatives)) + 20))
 
 

@@ -261,9 +261,9 @@ def _walsh(ordered: Floats, number: int) -> float:
     """The k-th smallest mean of two differences (each with itself, too), without laying all of them out."""
     n = len(ordered)
     if n <= 2000:  # noqa: PLR2004  two million means fit in memory with ease
-        at = np.triu_indices(n)
+        at, place = np.triu_indices(n), number - 1
         means = (ordered[at[0]] + ordered[at[1]]) / 2
-        return float(np.partition(means, number - 1)[number - 1])
+        return float(np.partition(means, place)[place])
     low, high = float(ordered[0]), float(ordered[-1])
     own = np.arange(n)
     while True:
@@ -289,7 +289,7 @@ def _symmetric(gap: Exact) -> Check:
 
 
 def _least(gap: Exact, level: float) -> Real:
-    if gap.n < 2 or not gap.squares:  # noqa: PLR2004  no spread of one value
+    if not gap.squares:
         return Undefined(reason="the differences have no spread", code="zero-variance")
     return least_student(WASTE * math.sqrt(float(gap.variance / gap.n)), gap.n - 1, level)
 

@@ -230,7 +230,7 @@ def _apart(
     a, b = (estimate(t, i, asked, positive, bounds) for i in range(PAIR))
     gap = mover(a, b, (t.models[0], t.models[1]))
     if gap.value is None or gap.interval is None:
-        why = Undefined(reason=gap.reason or "no interval")
+        why = Undefined(reason=str(gap.reason))
         return _no_standing(plain, plain.chance if isinstance(plain.chance, Undefined) else why)
     low, high = gap.interval.low, gap.interval.high
     lower = asked.better is LOWER

@@ -50,3 +50,13 @@ def test_relabelling_keeps_the_rows_and_what_was_called():
     assert only_a.mean() == pytest.approx(40 * 0.9 + 7 * 0.1, abs=0.3)
     again = Relabelled(labels=("a", "b"), codes=codes, count=np.array([40, 7, 50, 3]), error=even_errors(0.1, 2))
     assert (again.tables(0).hits == tables.hits).all()
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.2, 0.5])
+def test_significance_is_lost_at_the_first_move_that_passes_the_level(alpha):
+    for ahead in range(1, 20):
+        for behind in range(ahead + 1):
+            moved = np.arange((ahead - behind) // 2 + 1)
+            passed = mcnemar_p(ahead - moved, behind + moved) >= alpha
+            want = None if passed[0] else int(np.argmax(passed))
+            assert fewest_to_lose_significance(ahead, behind, alpha) == want

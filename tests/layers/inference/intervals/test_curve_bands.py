@@ -74,3 +74,16 @@ def test_a_curve_goes_straight_to_the_next_corner_and_rises_there():
     found = roc_band(Scores.binary(scores, truth).one_vs_rest(1), Wanted(), [0, 1 / 6, 1 / 3, 0.5, 1])
     # One negative, then two positives at once: flat until the false positive rate is a third, up, and flat again.
     assert found.value == pytest.approx([1 / 3, 1 / 3, 1, 1, 1])
+
+
+def test_precision_is_a_share_of_what_is_called_even_of_less_than_one_row():
+    t = Scores.binary([0.9, 0.9, 0.5, 0.5, 0.1], [1, 0, 1, 1, 0]).one_vs_rest(1)
+    # A positive and a negative have the highest score: half of any part of them is right.
+    assert pr_band(t, Wanted(), [0.1, 0.3, 1 / 3, 1.0]).value == pytest.approx([0.5, 0.5, 0.5, 0.75])
+
+
+def test_false_positives_grow_evenly_from_none_to_the_first_positive():
+    t = Scores.binary([0.9, 0.8, 0.7, 0.6, 0.5, 0.4], [0, 0, 1, 0, 1, 0]).one_vs_rest(1)
+    # Half of the positives are found with 2 false positives, a quarter with 1: half a row of one and a half is right.
+    found = pr_band(t, Wanted(), [0.25, 0.5, 0.75, 1.0]).value
+    assert found == pytest.approx([0.5 / 1.5, 1 / 3, 1.5 / 4, 2 / 5])

@@ -56,3 +56,9 @@ def test_an_interval_of_most_of_the_range_says_next_to_nothing():
     assert any("next to nothing" in note for note in a["recall"].notes)
     many = assay.assess(truth=[1, 1, 0, 0] * 20, predicted=[1, 0, 0, 0] * 20, positive=1)
     assert not any("next to nothing" in note for note in many["recall"].notes)
+
+
+@pytest.mark.parametrize(("positives", "called"), [(9, True), (10, False)])
+def test_ten_positives_are_drawn_and_nine_counted(positives, called):
+    a = assay.assess(**scored(positives), positive=1, measures=[LIFT])
+    assert (a[LIFT].interval.draws is None) is called

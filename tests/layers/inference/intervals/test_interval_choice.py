@@ -540,3 +540,17 @@ def test_the_near_end_of_a_distance_of_many_classes_is_what_chance_does_not_expl
         truth = 0.0 if name == "total_variation" else 1.0
         assert found.low <= truth <= found.high
         assert abs(getattr(found, near) - truth) < abs(result.value - truth) / 2
+
+
+@pytest.mark.parametrize("name", ["cohen_kappa", "f1_macro"])
+def test_without_a_positive_class_two_classes_are_drawn_as_if_the_last_were_it(name):
+    matrix = [[40, 7], [5, 30]]
+    assert overall(name, matrix) == overall(name, matrix, positive=1)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 1 - 2.0**-50])
+def test_a_level_may_be_near_one_while_its_tails_are_told_apart(level):
+    assert Wanted(level=level).level == level
+    for wrong in (math.nextafter(1.0, 0.0), 1.0, 0.4999):
+        with pytest.raises(PlanError):
+            Wanted(level=wrong)

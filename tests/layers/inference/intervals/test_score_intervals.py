@@ -215,3 +215,11 @@ def test_scores_are_joined_alike_from_below_and_from_above():
     assert up.pos.tolist() == down.pos[::-1].tolist()
     assert up.neg.tolist() == down.neg[::-1].tolist()
     assert up.score == pytest.approx(1 - down.score[::-1], rel=1e-12)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.3, 1.2])
+def test_the_interval_of_gini_is_that_of_the_area_on_another_scale(shift):
+    t = table(shift=shift)
+    area, gini = (ScoreUncertainty(t, FEWER).interval(m, m(t)) for m in (parse("auroc"), parse("gini_coefficient")))
+    assert (gini.low, gini.high) == pytest.approx((2 * area.low - 1, 2 * area.high - 1), abs=1e-12)
+    assert gini.method == area.method

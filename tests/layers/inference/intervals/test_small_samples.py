@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from assay.inference.intervals.auc import area_ends, freedom, near_an_end, newcombe, smooth_variance
 from assay.inference.intervals.bounded_means import hurdle_interval, score_ends, worth
-from assay.inference.intervals.proportion import recovered
+from assay.inference.intervals.proportion import recovered, wilson
 from assay.inference.intervals.rater_intervals import agreement_interval, standard_error, told
 
 LEVEL = 0.9
@@ -215,3 +215,24 @@ def test_one_item_or_no_spread_has_no_interval_of_agreement():
     facts = told(agreement([0.5, -0.25], [10, 20]), LEVEL, raters=2)
     assert facts["items"] == 30
     assert facts["low"] < facts["value"] < facts["high"]
+
+
+@pytest.mark.parametrize("n", [10.0, 1e3, 1e6, 1e9, 1e11, 1e13, 1e15])
+@pytest.mark.parametrize("wrong", [0, 1, 3])
+def test_of_two_costs_the_interval_is_wilsons_for_any_number_of_rows(n, wrong):
+    ends = np.array(wilson(wrong, n, LEVEL))
+    assert score_ends(np.array([0.0, 1]), np.array([n - wrong, wrong]), LEVEL) == pytest.approx(
+        ends, rel=1e-6, abs=2e-10
+    )
+    turned = score_ends(np.array([0.0, 1]), np.array([wrong, n - wrong]), LEVEL)
+    assert turned == pytest.approx(1 - ends[::-1], rel=1e-6, abs=2e-10)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("weight", [1e-9, 1e-12, 1e-14, 1e-18])
+def test_a_row_of_next_to_no_weight_moves_no_interval_of_a_cost(place, weight):
+    rows = np.array([40.0, 30, 20])
+    rows[place] = 0.0
+    without = score_ends(np.array([0.0, 1, 4]), rows, LEVEL)
+    rows[place] = weight
+    assert score_ends(np.array([0.0, 1, 4]), rows, LEVEL) == pytest.approx(without, rel=1e-5)

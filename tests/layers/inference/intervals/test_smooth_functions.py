@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import bootstrap, norm
 
+from assay.inference.intervals import smooth_functions
 from assay.inference.intervals.smooth_functions import (
     Influence,
     Ordered,
@@ -58,6 +59,7 @@ def test_undefined_draws_are_counted_and_left_out():
     values = np.array([np.nan, 3.0, 1.0, np.nan, 2.0])
     ordered = Ordered(values, 0.5)
     assert ordered.undefined.tolist() == [2]
+    assert Ordered(values[2:], 0.5).undefined.tolist() == [1]
     assert ordered.at(np.array([0.0, 0.5, 1.0])[:, np.newaxis])[:, 0].tolist() == [1, 2, 3]
     assert ordered.mean().tolist() == [2]
 
@@ -128,6 +130,25 @@ def test_the_stretch_tells_how_few_rows_the_classes_have(rows, expected):
     assert Influence(tally, draws.spare).stretch(REGISTRY.find("accuracy")) == pytest.approx(
         1 + 1 / (3 * rows + 2), rel=1e-3
     )
+
+
+@pytest.mark.parametrize("name", ["f1_macro", "cohen_kappa"])
+def test_the_stretch_is_the_spread_of_influences_of_next_to_no_row_over_that_of_one_row(name):
+    tally, measure = confusion_of([[2, 1, 0], [0, 1, 0], [1, 0, 1]]), REGISTRY.find(name)
+    influence = Influence(tally)
+    spreads = []
+    for step in (6e-6, 1.0):
+        rows = np.repeat(influence._of_cells(*influence._slopes(measure, step)), tally.count)
+        spreads.append(rows.var())
+    assert influence.stretch(measure) == pytest.approx(np.sqrt(spreads[0] / spreads[1]), rel=1e-6)
+
+
+@pytest.mark.parametrize("held", [2, 3 * 8, 3 * 9, 3 * 10])
+def test_influences_are_the_same_in_as_many_parts_as_memory_takes(monkeypatch, held):
+    tally, measure = confusion_of(MATRIX), REGISTRY.find("f1_macro")
+    whole = Influence(tally).of(measure)
+    monkeypatch.setattr(smooth_functions, "HELD", held)
+    assert Influence(tally).of(measure) == pytest.approx(whole, rel=1e-12)
 
 
 # ---------------------------------------------------------------- intervals

@@ -10,8 +10,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from assay.core.errors import PlanError
+from assay.core.values import Undefined
+from assay.inference.intervals.auc import area_ends
 from assay.inference.intervals.bounded_means import score_ends
-from assay.inference.units import judgement
+from assay.inference.intervals.proportion import recovered
+from assay.inference.units import class_score_units, judgement
 from assay.inference.units.class_score_units import (
     FEWER,
     NEIGHBOURHOODS,
@@ -32,8 +36,11 @@ from assay.inference.units.permutation_and_bootstrap import (
 from assay.inference.units.unit_measures import class_sizes, disputed_units
 from assay.measures.declare import parse
 from assay.tally.paired.joint_cells import PairedLabels
+from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.paired.per_unit import PerUnit
 from assay.tally.real_values import Pairs
+from assay.tally.scores.score_tally import Scores
+from tests.scorecases import RANKED_CASES, RANKS_CASES, ROW_CASES, SCORES_CASES
 
 MATRIX = np.array(
     [[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [1.0, 0.0, 0.0], [0.2, 0.2, 0.6], [1 / 3, 1 / 3, 1 / 3], [0.1, 0.6, 0.3]]
@@ -290,3 +297,114 @@ def test_the_interval_of_a_weighted_difference_in_cost_is_that_of_its_single_row
     assert units.values()[0] == pytest.approx((weight @ price[Y, A]) / weight.sum())
     plain = priced_units(LABELS, costs).closed_interval(0.9)
     assert (plain.low, plain.high) == pytest.approx(score_ends(*by_value(price, gap, np.ones(60), None), 0.9))
+
+
+def test_the_error_of_a_difference_of_totals_is_that_of_the_sum_of_differences():
+    """A share does not move when all units count twice, so that moves of units add up to 0; a total does."""
+    rng = np.random.default_rng(3)
+    count, first, second = rng.integers(1, 4, 20), rng.random((20, 2)), rng.random((20, 2))
+    error, _ = linearised(count, (first, second), lambda s: s[:, 0] - 2 * s[:, 1])
+    gaps = np.repeat((first - second) @ [1.0, -2.0], count)
+    assert error == pytest.approx(gaps.std(ddof=1) * math.sqrt(len(gaps)), rel=1e-9)
+
+
+@pytest.mark.parametrize(("positive", "code"), [(None, "positive-class-undeclared"), ("yes", "unknown-positive")])
+def test_a_measure_of_one_class_wants_to_know_which(positive, code):
+    with pytest.raises(PlanError) as refused:
+        paired_permutation(LABELS, measure="f1", positive=positive, draws=9)
+    assert refused.value.code == code
+
+
+def test_models_that_agree_rest_on_nothing():
+    adds = np.random.default_rng(1).random((5, 2))
+    assert linearised(np.ones(5, dtype=np.int64), (adds, adds), lambda s: s[:, 0] / s[:, 1]) == (0.0, 0.0)
+
+
+def test_a_class_that_a_draw_does_not_hold_has_no_part_in_a_weighted_mean():
+    rng = np.random.default_rng(5)
+    truth = [0, 1] * 6 + [2]
+    scores = {name: rng.dirichlet([1, 1, 1], 13) for name in "AB"}
+    t = PerUnit.of(truth=truth, labels=(0, 1, 2), models=("A", "B"), scores=scores)
+    drawn = judge_units(t, "auroc_weighted", None).resampled(200, 1, stratified=False)
+    assert np.isfinite(drawn).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in (*SCORES_CASES, *RANKS_CASES, *ROW_CASES) if "mass" not in str(case)],  # whose bins stay
+    ids=str,
+)
+def test_leaving_a_row_out_of_the_sums_is_leaving_it_out_of_the_table(case):
+    """Whatever sums a measure of class scores is made of, its value is that of the rows."""
+    rng, measure = np.random.default_rng(4), case.ready(3)
+    truth, scores = np.arange(12) % 3, {name: rng.dirichlet([1, 1, 1], 12) for name in "AB"}
+
+    def of(rows):
+        columns = {name: own[rows] for name, own in scores.items()}
+        return PerUnit.of(truth=truth[rows].tolist(), labels=(0, 1, 2), models=("A", "B"), scores=columns)
+
+    units = judge_units(of(np.arange(12)), measure)
+    parts = [of(np.flatnonzero(np.arange(12) != row)) for row in range(12)]
+    gaps = [class_value(part, measure, "A") - class_value(part, measure, "B") for part in parts]
+    found = np.repeat(units.without(0, len(units.count)), units.count)
+    assert np.sort(found) == pytest.approx(np.sort(gaps), abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("case", [case for case in RANKED_CASES if "mass" not in str(case)], ids=str)
+def test_leaving_a_row_out_of_two_classes_is_leaving_it_out_of_the_table(case):
+    rng, measure = np.random.default_rng(6), case.ready(2)
+    truth, scores = np.arange(14) % 2, {name: np.round(rng.random(14), 1) * 0.9 + 0.05 for name in "AB"}
+
+    def value(name, rows):
+        found = measure(Scores.binary(scores[name][rows], truth[rows]).one_vs_rest(1))
+        return math.nan if isinstance(found, Undefined) or not math.isfinite(found.value) else found.value
+
+    units = judge_units(PairedScores.of(truth == 1, scores), measure)
+    rows = [np.flatnonzero(np.arange(14) != row) for row in range(14)]
+    found = np.repeat(units.without(0, len(units.count)), units.count)
+    gaps = [value("A", some) - value("B", some) for some in rows]
+    assert np.sort(found) == pytest.approx(np.sort(gaps), abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize(("most", "fits"), [(2, False), (3, True)])
+def test_pairs_of_classes_are_compared_up_to_a_number_of_classes(monkeypatch, most, fits):
+    monkeypatch.setattr(class_score_units, "MOST_CLASSES", most)
+    rng = np.random.default_rng(2)
+    scores = {name: rng.dirichlet([1, 1, 1], 12) for name in "AB"}
+    t = PerUnit.of(truth=[0, 1, 2] * 4, labels=(0, 1, 2), models=("A", "B"), scores=scores)
+    if fits:
+        assert judge_units(t, "auroc_one_vs_one").values()[0] == class_value(t, "auroc_one_vs_one", "A")
+        return
+    with pytest.raises(PlanError, match="of 3 classes needs 6 tables"):
+        judge_units(t, "auroc_one_vs_one")
+
+
+def test_a_difference_of_an_undefined_value_is_undefined_and_has_no_error():
+    never = PairedLabels.from_cells({(0, 0, 1): 3, (1, 0, 1): 4, (1, 0, 0): 2}, models=("A", "B"))
+    effect, error = judge_units(never, "precision", 1).effect(0.9, 99, 1, stratified=False)
+    assert effect.value.reason == "a value is undefined"
+    assert error == 0.0
+
+
+def test_areas_near_one_add_their_intervals_by_the_correlation_of_their_draws():
+    rng = np.random.default_rng(9)
+    truth = np.arange(40) % 2 == 1
+    base = truth + 0.3 * rng.random(40)
+    scores = {name: np.where(np.isin(np.arange(40), wrong), 1.15, base) for name, wrong in (("A", [0]), ("B", [0, 2]))}
+    units = judge_units(PairedScores.of(truth, scores), "auroc")
+    drawn = np.stack(units._redrawn(400, 3, stratified=True))
+    areas = units.values()
+    ends = [area_ends(area, own.var(ddof=1), 20, 20, 0.9)[:2] for area, own in zip(areas, drawn, strict=True)]
+    want = recovered(areas[0], ends[0], areas[1], ends[1], np.corrcoef(drawn)[0, 1])
+    found = units.added(0.9, 400, 3, stratified=True)
+    assert (found.low, found.high) == pytest.approx(want)
+
+
+def test_areas_that_no_draw_parts_are_added_as_if_they_were_independent():
+    truth = np.arange(40) % 2 == 1
+    score = np.where(np.arange(40) == 0, 1.15, truth + 0.3 * np.random.default_rng(9).random(40))
+    units = judge_units(PairedScores.of(truth, {"A": score, "B": 2 * score}), "auroc")
+    area, drawn = units.values()[0], units._redrawn(400, 3, stratified=True)[0]
+    ends = area_ends(area, drawn.var(ddof=1), 20, 20, 0.9)[:2]
+    found = units.added(0.9, 400, 3, stratified=True)
+    assert (found.low, found.high) == pytest.approx(recovered(area, ends, area, ends, 0.0))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.core.errors import RowsError
+from assay.rows.files.formats import Reading
+from assay.tally.data import near_duplicates
 from assay.tally.data.near_duplicates import (
     BANDS,
     Naming,
@@ -21,6 +24,7 @@ from assay.tally.data.near_duplicates import (
     near_texts,
     shingles,
 )
+from assay.tally.data.split_counts import SplitRows
 from tests.layers.assess.controls.looking import opened
 
 WORDS = ["red", "blue", "old", "new", "patient", "shows", "no", "sign", "small", "large", "lesion", "left", "lung"]
@@ -143,3 +147,14 @@ def test_pictures_saved_again_are_alike_and_others_are_not(tmp_path):
     odd = opened(tmp_path, "id,p\n1,../x.png\n2,nowhere.png\n", "c.csv")
     with pytest.raises(RowsError, match="2 pictures cannot be read"):
         near_pictures(odd, b, "p", folder=tmp_path, distance=4, naming=None)
+
+
+def test_whoever_watches_hears_how_far_the_rows_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(near_duplicates, "BATCH", 2)
+    (tmp_path / "a.csv").write_text("t\n" + "".join(f"row {i}\n" for i in range(5)))
+    split, told = SplitRows.open(tmp_path / "a.csv", reading=Reading()), []
+    watched = replace(split.opened, progress=lambda done, whole: told.append((done, whole)))
+    split = SplitRows(watched)
+    assert sum(map(len, near_duplicates.batches(split, "SELECT t FROM rows"))) == 5
+    size = split.opened.bytes
+    assert told[-3:] == [(int(size * done / 5), size) for done in (2, 4, 5)]

@@ -78,3 +78,8 @@ def test_an_empty_side_shares_nothing(tmp_path):
     a = opened(tmp_path, "id\n1\n").hashes("id")
     none = a.__class__(low=a.low[:0], high=a.high[:0])
     assert (none.found_in(a), a.found_in(none), len(none.distinct())) == (0, 0, 0)
+
+
+def test_data_sets_without_a_row_in_common_share_nothing(tmp_path):
+    shared = opened(tmp_path, "id\n1\n2\n").shared(opened(tmp_path, "id\n7\n8\n", "b.csv"), "id")
+    assert (shared.rows, shared.distinct) == (0, 0)

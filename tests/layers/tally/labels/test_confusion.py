@@ -8,7 +8,7 @@ import pytest
 
 import assay
 from assay.core.errors import OutOfRange, PlanError, RecordError
-from assay.tally.base import LARGEST
+from assay.tally.base import LARGEST, Weight
 from assay.tally.labels.confusion import Confusion
 from tests.strategies import confusion_of
 
@@ -168,3 +168,12 @@ def test_sparse_tallies_of_many_classes_merge():
     a = Confusion.from_cells({(0, k - 1): 3, (5, 5): 1}, labels=range(k))
     b = Confusion.from_cells({(0, k - 1): 4}, labels=range(k))
     assert (a + b).cells() == {(0, k - 1): 7, (5, 5): 1}
+
+
+def test_squares_of_weights_are_kept_where_both_parts_know_them():
+    known = Confusion.from_cells({("a", "a"): Weight(total=Fraction(3), squares=Fraction(5))}, weighted=True)
+    plain = confusion_of([[Fraction(2)]], "a", weighted=True)
+    assert (known + known).worth == 6**2 / 10
+    for both in (known + plain, plain + known):
+        assert both.cells() == {("a", "a"): 5}
+        assert both.worth is None

@@ -13,6 +13,10 @@ import pytest
 
 import assay
 from assay.core.errors import AssayError
+from assay.rows.open import open_source
+from assay.rows.source import Roles
+from assay.tally.base import Weight
+from assay.tally.labels.array_counts import count
 
 ROWS = {"t": ["a", "b", "a", None], "p": ["a", "a", "b", "b"], "w": [0.1, 0.1, 2.5, 1.0], "g": ["n", "s", None, "n"]}
 FRAMES = {
@@ -96,3 +100,13 @@ def test_a_frame_and_its_columns_give_the_same_digest(frame):
     rows = {"t": ["a", "b", "a", "b"] * 9, "p": ["a", "a", "b", "b"] * 9}
     by_frame = assay.assess(data=frame(rows), truth="t", predicted="p", positive="a").confusion
     assert by_frame.digest() == assay.assess(truth=rows["t"], predicted=rows["p"], positive="a").confusion.digest()
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_nan_and_a_missing_label_are_one_whatever_the_rows_weigh(weight):
+    rows = {"t": [1.0, math.nan, None, 2.0, None], "p": [1.0, 1.0, 1.0, 2.0, 1.0], "w": [0.5, 1.5, 2.0, 1.0, 4.0]}
+    source = open_source(pl.LazyFrame(rows), Roles(truth="t", predicted="p", weight=weight))
+    cells = count(source).cells
+    assert {pair: rows for pair, (rows, _) in cells.items()} == {(1, 1): 1, (None, 1): 3, (2, 2): 1}
+    weights = cells[None, 1][1]
+    assert weights == (3 if weight is None else Weight(total=Fraction(15, 2), squares=Fraction(89, 4)))

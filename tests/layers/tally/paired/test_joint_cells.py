@@ -4,12 +4,15 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import assay
 from assay.core.errors import PlanError, RecordError
 from assay.tally.labels.confusion import Confusion
+from assay.tally.paired import joint_counts
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.real_values import Exact
@@ -100,3 +103,23 @@ def test_moments_are_exact(values):
     assert found.mean == mean
     assert found.squares == sum((x - mean) ** 2 for x in exact)
     assert (found - found).sum == 0
+
+
+def test_units_with_too_many_combinations_are_refused_and_never_cut_off(monkeypatch):
+    rng = np.random.default_rng(1)
+    truth, unit = rng.integers(0, 2, 60), np.arange(60) // 6
+    rows = {"y": truth, "a": truth ^ (rng.random(60) < 0.2), "b": truth ^ (rng.random(60) < 0.3), "u": unit}
+    kinds = len(set(zip(*(column.tolist() for column in rows.values()), strict=True)))
+
+    def p():
+        found = assay.compare(
+            data=pl.LazyFrame(rows), truth="y", predicted={"A": "a", "B": "b"}, unit="u", measures=["accuracy"]
+        )
+        return found["accuracy"].p
+
+    whole = p()
+    monkeypatch.setattr(joint_counts, "MOST_ENTRIES", kinds)
+    assert p() == whole
+    monkeypatch.setattr(joint_counts, "MOST_ENTRIES", kinds - 1)
+    with pytest.raises(PlanError, match="combinations of truth and predictions"):
+        p()

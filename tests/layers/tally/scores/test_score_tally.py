@@ -6,10 +6,12 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import assay
 from assay.core.errors import AssayError, OutOfRange, PlanError, RecordError
 from assay.tally.fixed_point import Weights
 from assay.tally.scores.score_tally import Scores
@@ -182,3 +184,16 @@ def test_the_number_of_threads_leaves_no_trace(distinct, monkeypatch):
     for module in ("ranked_table", "score_counts"):
         monkeypatch.setattr(f"assay.tally.scores.{module}.LARGE", 100)
     assert found(1) == found(3) == alone
+
+
+@pytest.mark.parametrize("exact", [None, 10])
+def test_scores_of_three_classes_with_units_are_counted_alike_in_a_frame(exact):
+    rng = np.random.default_rng(1)
+    truth, unit, matrix = rng.integers(0, 3, 60), np.arange(60) // 3, rng.dirichlet([1, 1, 1], 60)
+    columns = {f"s{i}": matrix[:, i] for i in range(3)}
+    settings = {} if exact is None else {"scores": assay.ScoreSettings(exact_scores=exact)}
+    frame = pl.LazyFrame({"y": truth, "u": unit, **columns})
+    there = assay.assess(data=frame, truth="y", score={i: f"s{i}" for i in range(3)}, unit="u", **settings)
+    here = assay.assess(truth=truth, score={i: matrix[:, i] for i in range(3)}, unit=unit, **settings)
+    for one, other in zip(there.estimates, here.estimates, strict=True):
+        assert (one.measure, one.value, one.low) == (other.measure, other.value, other.low)

@@ -6,10 +6,12 @@ from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import assay
 from assay.core.errors import PlanError, RecordError
 from assay.tally.scores.true_class_ranks import Ranks
 
@@ -56,3 +58,16 @@ def test_tallies_of_other_classes_are_not_merged_or_read():
         ranks([((1, 2, 0), 1)]) + Ranks.of([[0.1, 0.2]], [0])
     with pytest.raises(RecordError):
         Ranks.from_json({"kind": "scores"})
+
+
+@pytest.mark.parametrize("ties", ["pessimistic", "optimistic"])
+def test_ranks_with_ties_are_counted_alike_in_a_frame(ties):
+    rng = np.random.default_rng(3)
+    truth, matrix = rng.integers(0, 3, 40), rng.integers(0, 4, (40, 3)) / 4
+    name = f"top_k_accuracy(k=2, ties='{ties}')"
+    frame = pl.LazyFrame({"y": truth, **{f"s{i}": matrix[:, i] for i in range(3)}})
+    there = assay.assess(data=frame, truth="y", score={i: f"s{i}" for i in range(3)}, measures=[name])
+    own = matrix[np.arange(40), truth][:, np.newaxis]
+    above, tied = ((matrix > own).sum(axis=1), (matrix == own).sum(axis=1))
+    places = above + (tied if ties == "pessimistic" else 1)
+    assert there[name].value == pytest.approx((places <= 2).mean())

@@ -61,9 +61,10 @@ def average_precision(t: Ranked) -> Number:
 )
 def auprc_trapezoid(t: Ranked) -> Number:
     x, y = corners(t)
-    precision = _divided(y, x + y)
-    # The curve starts at the precision of the highest score: none is known for calling nothing positive.
-    precision[..., 0] = precision[..., 1] if precision.shape[-1] > 1 else 0.0
+    called, precision = x + y, _divided(y, x + y)
+    # The curve starts at the precision of the highest score that has rows: none is known for calling nothing positive.
+    highest = np.take_along_axis(precision, (called > 0).argmax(axis=-1)[..., np.newaxis], axis=-1)
+    precision = np.where(called > 0, precision, highest)
     area = (np.diff(y) * (precision[..., 1:] + precision[..., :-1]) / 2).sum(axis=-1)
     return number(cast("Amount", area), over=t.positives, empty=NO_ACTUAL)
 

@@ -77,6 +77,11 @@ def test_the_largest_f_and_the_equal_error_are_found(some):
     t, f1 = ranked(some), parse("f1")
     best = max(f1(t.at(s)).value for s, _ in some)
     assert f1(t.at(thresholds.largest_f(t).threshold)).value == pytest.approx(best, abs=1e-12)
+    for beta in (0.5, 2, 3):
+        wider = parse(f"f_beta(beta={beta})")
+        best = max(wider(t.at(s)).value for s, _ in some)
+        found = thresholds.largest_f(t, beta=beta)
+        assert (wider(t.at(found.threshold)).value, found.reached) == pytest.approx((best, best), abs=1e-12)
     gap = {s: abs(parse("fpr")(t.at(s)).value - parse("fnr")(t.at(s)).value) for s in every(some)}
     found = thresholds.equal_error(t).threshold
     at = t.at(found)
