@@ -67,7 +67,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, align: str = "l
 def block_lines(blocks: Iterable[tree.Block]) -> Iterator[str]:
     """Blocks as lines, an empty one between them."""
     for block in blocks:
-        lines = list(DRAWN[type(block)](block))
+        lines = list(DRAWN[type(block)](block)) if type(block) in DRAWN else []
         if lines:
             yield ""
             yield from lines
@@ -153,19 +153,12 @@ def _grid(block: tree.Grid) -> Iterator[str]:
     yield from table(head, [*rows, ["all", *block.totals, block.total]])
 
 
-def _nothing(block: tree.Figure | tree.Threshold) -> Iterator[str]:
-    """The numbers of figures stand in tables."""
-    del block
-    yield from ()
-
-
 DRAWN: Final[dict[type[tree.Block], Callable[[Any], Iterator[str]]]] = {
     tree.Paragraph: _paragraph,
     tree.Heading: _heading,
     tree.Bullets: _bullets,
     tree.Terms: _terms,
-    tree.Figure: _nothing,
-    tree.Threshold: _nothing,
     tree.Table: _table,
     tree.Grid: _grid,
 }
+"""Figures are not among them: their numbers stand in tables."""

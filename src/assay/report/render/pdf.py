@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
-from importlib.resources import files
 from itertools import groupby
 from typing import Any, Final, TypeAlias, cast
 
@@ -24,6 +23,7 @@ from assay.report import charts, colours
 from assay.report.fit_text import fitted
 from assay.report.pdf_text import breakable, mapped
 from assay.report.render.html import version
+from assay.report.render.html_blocks import part_of_page
 from assay.report.report_document import report_of
 from assay.report.sections import Report
 
@@ -82,10 +82,9 @@ def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
         "theme": {name: getattr(colours.LIGHT, name) for name in colours.LIGHT.__slots__},
         "shades": {name: [ground, text] for name, ground, text in colours.steps(colours.LIGHT)},
     }
-    template = files("assay.report.render").joinpath("paper.typ").read_bytes()
     try:
         made = typst.compile(
-            template,
+            part_of_page("paper.typ").encode(),
             format="pdf",
             ignore_system_fonts=True,
             font_paths=[],
@@ -125,8 +124,7 @@ def _counted_at(record: Record) -> datetime | None:
 @cache
 def style() -> str:
     """The rules of the page's style sheet that colour charts, with the colours of paper."""
-    page = files("assay.report.render").joinpath("page.css").read_text(encoding="utf-8")
-    rules = "".join(f"{names}{{{look}}}" for names, look in _RULE.findall(page))
+    rules = "".join(f"{names}{{{look}}}" for names, look in _RULE.findall(part_of_page("page.css")))
     rules = re.sub(r"var\(--(\w+)\)", lambda found: getattr(colours.LIGHT, found.group(1)), rules)
     return f"{rules}svg{{color:{colours.LIGHT.ink}}}"
 

@@ -46,10 +46,11 @@ def summary(record: Record, *, width: int = WIDEST, colour: bool = False) -> str
     for remark in report.remarks:
         page.said(f"{remark.sign} {remark.sentence}", hang="  ")
     for section in report.plain(tree.Reach.TERMINAL):
-        if all(isinstance(block, (tree.Figure, tree.Heading)) for block in section.blocks):
+        drawn = [block for block in section.blocks if type(block) in DRAWN]
+        if all(isinstance(block, tree.Heading) for block in drawn):
             continue
         page.head(section.title)
-        for block in section.blocks:
+        for block in drawn:
             DRAWN[type(block)](page, block)
     return page.text()
 
@@ -242,18 +243,12 @@ def _grid(page: _Page, block: tree.Grid) -> None:
     page.said(f"{size} by {size} cells do not fit here: see the report. {block.instead}")
 
 
-def _nothing(page: _Page, block: tree.Figure | tree.Threshold) -> None:
-    """The numbers of figures stand in tables."""
-    del page, block
-
-
 DRAWN: Final[dict[type[tree.Block], Callable[[_Page, Any], None]]] = {
     tree.Paragraph: _paragraph,
     tree.Heading: _heading,
     tree.Bullets: _bullets,
     tree.Terms: _terms,
-    tree.Figure: _nothing,
-    tree.Threshold: _nothing,
     tree.Table: _table,
     tree.Grid: _grid,
 }
+"""Figures are not among them: their numbers stand in tables."""
