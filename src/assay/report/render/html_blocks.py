@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import Any, Final
+from typing import Final
 
 from assay.core import blocks as tree
 from assay.core.text import counted
@@ -75,9 +75,40 @@ def section_html(section: tree.Section) -> str:
     return tag("section", inside, id=section.id, aria_labelledby=f"h-{section.id}")
 
 
-def block_html(block: tree.Block) -> str:
+def block_html(block: tree.Block) -> str:  # noqa: C901, PLR0911  one case for each kind of block
     """A block of any kind."""
-    return DRAWN[type(block)](block)
+    match block:
+        case tree.Paragraph(text=text, tone=tone):
+            return tag("p", escaped(text), class_=TONES.get(tone, ""))
+        case tree.Heading(text=text):
+            return tag("h3", labelled(text))
+        case tree.Bullets(items=items, look="signed" | "verdicts" as look):
+            drawn, name = (signed, "remarks") if look == "signed" else (_judged, "unmet")
+            return tag("ul", lines(map(drawn, items)), class_=name)
+        case tree.Bullets(items=items):
+            return tag("ul", *(tag("li", labelled(item.text)) for item in items), class_="plain")
+        case tree.Terms(terms=terms, look="list"):
+            return tag("dl", lines(map(_term, terms)), class_="list")
+        case tree.Terms(terms=terms, look=look):
+            texts = (tag("code", escaped(t.text)) if look == "code" else escaped(t.text) for t in terms)
+            return _pairs(((t.name, text) for t, text in zip(terms, texts, strict=True)), class_="terms")
+        case tree.Figure(charts=shown, alt=alt, look=look, note=note):
+            below = "\n" + tag("p", escaped(note), class_="soft") if note else ""
+            panels = {"class_": "panels many" if look == "many" else "panels", "role": "group"}
+            return tag("figure", lines(map(chart_html, shown)), **panels, aria_label=escaped(alt)) + below
+        case tree.Card(blocks=blocks, look=look, id=place):
+            return tag("div", lines(map(block_html, blocks)), class_=_classes("card", look), id=place)
+        case tree.Fold(title=title, blocks=blocks):
+            place = (f' id="{block.id}"' if block.id else "") + (" open" if block.open else "")
+            summary = tag("summary", escaped(title), small(block.more or block.lead, " "))
+            return f"<details{place}>{lines((summary, *map(block_html, blocks)))}</details>"
+        case tree.Table():
+            return _table(block)
+        case tree.Grid():
+            return _grid(block)
+        case tree.Threshold():
+            return _threshold(block)
+    raise TypeError(type(block))
 
 
 def chart_html(chart: tree.Chart) -> str:
@@ -87,22 +118,6 @@ def chart_html(chart: tree.Chart) -> str:
 
 def _classes(*names: str) -> str:
     return " ".join(filter(None, names))
-
-
-def _paragraph(block: tree.Paragraph) -> str:
-    return tag("p", escaped(block.text), class_=TONES.get(block.tone, ""))
-
-
-def _heading(block: tree.Heading) -> str:
-    return tag("h3", labelled(block.text))
-
-
-def _bullets(block: tree.Bullets) -> str:
-    if block.look == "signed":
-        return tag("ul", lines(map(signed, block.items)), class_="remarks")
-    if block.look == "verdicts":
-        return tag("ul", lines(map(_judged, block.items)), class_="unmet")
-    return tag("ul", *(tag("li", labelled(item.text)) for item in block.items), class_="plain")
 
 
 def signed(item: tree.Item) -> str:
@@ -118,11 +133,8 @@ def _judged(item: tree.Item) -> str:
     return tag("li", tag("b", escaped(item.word)), " ", text, class_=item.style)
 
 
-def _terms(block: tree.Terms) -> str:
-    if block.look == "list":
-        return tag("dl", lines(map(_term, block.terms)), class_="list")
-    pairs = ((t.name, tag("code", escaped(t.text)) if block.look == "code" else escaped(t.text)) for t in block.terms)
-    return tag("dl", *(tag("dt", escaped(name)) + tag("dd", text) for name, text in pairs), class_="terms")
+def _pairs(pairs: Iterable[tuple[str, str]], **attributes: str) -> str:
+    return tag("dl", *(tag("dt", escaped(name)) + tag("dd", text) for name, text in pairs), **attributes)
 
 
 def _term(term: tree.Term) -> str:
@@ -135,23 +147,6 @@ def _coded(text: str) -> str:
     """Prose with names between backticks, which become code."""
     parts = enumerate(map(escaped, text.split("`")))
     return "".join(tag("code", part) if i % 2 else part for i, part in parts)
-
-
-def _figure(block: tree.Figure) -> str:
-    look = "panels many" if block.look == "many" else "panels"
-    note = "\n" + tag("p", escaped(block.note), class_="soft") if block.note else ""
-    drawn = lines(map(chart_html, block.charts))
-    return tag("figure", drawn, class_=look, role="group", aria_label=escaped(block.alt)) + note
-
-
-def _card(block: tree.Card) -> str:
-    return tag("div", lines(map(block_html, block.blocks)), class_=_classes("card", block.look), id=block.id)
-
-
-def _fold(block: tree.Fold) -> str:
-    place = (f' id="{block.id}"' if block.id else "") + (" open" if block.open else "")
-    summary = tag("summary", escaped(block.title), small(block.more or block.lead, " "))
-    return f"<details{place}>{lines((summary, *map(block_html, block.blocks)))}</details>"
 
 
 def _wide(name: str, look: str, caption: str, head: str, body: str) -> str:
@@ -224,7 +219,7 @@ def _cell(cell: tree.Cell, column: tree.Column, side: str, look: str, *, head: b
     warn = sign if cell.tone == "warn" and not judged else ""
     why = "" if judged or column.kind == "number" else "why warn" if warn else "why"
     text += small(f"{warn}{cell.below}" if cell.below else "", class_=why) + small(cell.why, class_="why")
-    text += _facts(cell) if cell.facts else ""
+    text += _facts(cell.facts) if cell.facts else ""
     return (
         tag("th", text, scope="row")
         if head
@@ -232,9 +227,9 @@ def _cell(cell: tree.Cell, column: tree.Column, side: str, look: str, *, head: b
     )
 
 
-def _facts(cell: tree.Cell) -> str:
-    pairs = (tag("dt", escaped(name)) + tag("dd", escaped(value)) for name, value in cell.facts)
-    return tag("details", tag("summary", counted(len(cell.facts), "fact")), tag("dl", *pairs))
+def _facts(facts: Sequence[tuple[str, str]]) -> str:
+    named = _pairs((name, escaped(value)) for name, value in facts)
+    return tag("details", tag("summary", counted(len(facts), "fact")), named)
 
 
 def _link(link: tree.Link) -> str:
@@ -296,17 +291,3 @@ def _threshold(block: tree.Threshold) -> str:
         rates=rates,
     )
     return filled.removesuffix("\n")
-
-
-DRAWN: Final[dict[type[tree.Block], Callable[[Any], str]]] = {
-    tree.Paragraph: _paragraph,
-    tree.Heading: _heading,
-    tree.Bullets: _bullets,
-    tree.Terms: _terms,
-    tree.Figure: _figure,
-    tree.Table: _table,
-    tree.Grid: _grid,
-    tree.Threshold: _threshold,
-    tree.Card: _card,
-    tree.Fold: _fold,
-}

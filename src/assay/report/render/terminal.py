@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from assay.assess.record.record import Record
 from assay.core import blocks as tree
@@ -46,12 +46,11 @@ def summary(record: Record, *, width: int = WIDEST, colour: bool = False) -> str
     for remark in report.remarks:
         page.said(f"{remark.sign} {remark.sentence}", hang="  ")
     for section in report.plain(tree.Reach.TERMINAL):
-        drawn = [block for block in section.blocks if type(block) in DRAWN]
-        if all(isinstance(block, tree.Heading) for block in drawn):
+        if all(isinstance(block, (tree.Figure, tree.Threshold, tree.Heading)) for block in section.blocks):
             continue
         page.head(section.title)
-        for block in drawn:
-            DRAWN[type(block)](page, block)
+        for block in section.blocks:
+            _draw(page, block)
     return page.text()
 
 
@@ -108,30 +107,27 @@ class _Page:
         return f"{STYLES[piece.style]}{piece.text}{RESET}" if painted else piece.text
 
 
-def _paragraph(page: _Page, block: tree.Paragraph) -> None:
-    page.said(block.text, TONES.get(block.tone, ""), hang="  ")
-
-
-def _heading(page: _Page, block: tree.Heading) -> None:
-    page.head(block.text)
-
-
-def _bullets(page: _Page, block: tree.Bullets) -> None:
-    for item in block.items[:MOST_ROWS]:
-        page.said(_item(item), hang="  ")
-        for text in item.below:
-            page.indented(text, "soft")
-    _rest(page, len(block.items) - MOST_ROWS, ("entry", "entries"))
-
-
-def _item(item: tree.Item) -> str:
-    name = f"{item.name}:" if item.name else ""
-    return " ".join(filter(None, (item.sign or "-", item.word, name, item.text)))
-
-
-def _terms(page: _Page, block: tree.Terms) -> None:
-    for term in block.terms:
-        page.said(f"{term.name}: {term.text}", hang="  ")
+def _draw(page: _Page, block: tree.Block) -> None:
+    """A block of any kind but figures, whose numbers stand in tables."""
+    match block:
+        case tree.Paragraph(text=text, tone=tone):
+            page.said(text, TONES.get(tone, ""), hang="  ")
+        case tree.Heading(text=text):
+            page.head(text)
+        case tree.Bullets(items=items):
+            for item in items[:MOST_ROWS]:
+                name = f"{item.name}:" if item.name else ""
+                page.said(" ".join(filter(None, (item.sign or "-", item.word, name, item.text))), hang="  ")
+                for text in item.below:
+                    page.indented(text, "soft")
+            _rest(page, len(items) - MOST_ROWS, ("entry", "entries"))
+        case tree.Terms(terms=terms):
+            for term in terms:
+                page.said(f"{term.name}: {term.text}", hang="  ")
+        case tree.Table():
+            _table(page, block)
+        case tree.Grid():
+            _grid(page, block)
 
 
 def _rest(page: _Page, count: int, things: tuple[str, str]) -> None:
@@ -241,14 +237,3 @@ def _grid(page: _Page, block: tree.Grid) -> None:
         return
     size = f"{len(block.labels) + block.hidden:,}"
     page.said(f"{size} by {size} cells do not fit here: see the report. {block.instead}")
-
-
-DRAWN: Final[dict[type[tree.Block], Callable[[_Page, Any], None]]] = {
-    tree.Paragraph: _paragraph,
-    tree.Heading: _heading,
-    tree.Bullets: _bullets,
-    tree.Terms: _terms,
-    tree.Table: _table,
-    tree.Grid: _grid,
-}
-"""Figures are not among them: their numbers stand in tables."""
