@@ -8,48 +8,24 @@ Chinese, emoji and many other scripts. Such a character is written as an escape,
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
-from bisect import bisect_right
 from dataclasses import fields, is_dataclass, replace
-from typing import Final, TypeVar, cast
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, TypeVar, cast
 
-COVERED: Final = (
-    (0x0020, 0x007E),  # Latin, Greek, Cyrillic; a mark that no letter has taken up may have no font in common with it
-    (0x00A0, 0x02FF),
-    (0x0370, 0x0482),
-    (0x048A, 0x04FF),
-    (0x0531, 0x0556),  # Armenian
-    (0x0561, 0x0587),
-    (0x05D0, 0x05EA),  # Hebrew
-    (0x0621, 0x063A),  # Arabic
-    (0x0640, 0x0652),
-    (0x0904, 0x0939),  # Devanagari
-    (0x093E, 0x094D),
-    (0x0958, 0x096F),
-    (0x10D0, 0x10FA),  # Georgian
-    (0x1E00, 0x1EFF),  # Latin and Greek with marks
-    (0x1F00, 0x1FFE),
-    (0x2010, 0x2027),  # punctuation, superscripts, currencies, letter-like signs
-    (0x2030, 0x2040),
-    (0x2044, 0x2052),
-    (0x2057, 0x205E),
-    (0x2070, 0x209C),
-    (0x20A0, 0x20AC),
-    (0x2100, 0x211E),
-    (0x2126, 0x2151),
-    (0x2190, 0x22FF),  # arrows, operators
-    (0x2500, 0x25FF),  # lines, blocks, shapes
-    (0x270E, 0x270E),  # pencil, ticks and crosses
-    (0x2713, 0x2714),
-    (0x2717, 0x2718),
-)
-"""What the fonts hold together, less what is rare; a test typesets all of it."""
+COVERED: Final[list[list[int]]] = [
+    stretch
+    for stretches in tomllib.loads(files("assay.report").joinpath("fonts.toml").read_text(encoding="utf-8")).values()
+    for stretch in stretches
+]
+"""First and last code point of what the fonts hold together."""
 PLAIN: Final = 0x017F
 """Up to here every font has every character, so that no mixture of fonts can fail."""
 SIGNS: Final = frozenset("∅△−–…✓✗✎○┃→↓≥≤×·’²")
 """What reports themselves say beyond that."""
 
-_STARTS: Final = [start for start, _ in COVERED]
 _BREAK: Final = "\u200b"
 _LONG: Final = re.compile(r"\S{17,}")
 _PIECE: Final = 10
@@ -65,7 +41,8 @@ def spelled(text: str, *, strict: bool = False) -> str:
     if text.isascii():
         return text
     composed = unicodedata.normalize("NFC", text)
-    return "".join(c if _covered(ord(c), strict=strict) else _escape(c) for c in composed)
+    covered = _surely_covered if strict else _covered
+    return "".join(c if covered(c) else c.encode("unicode_escape").decode("ascii") for c in composed)
 
 
 def breakable(text: str) -> str:
@@ -79,29 +56,26 @@ def breakable(text: str) -> str:
 
 def mapped(thing: T, *, strict: bool = False) -> T:
     """The same dataclasses and tuples with every text in them spelled."""
+    changed: Any = thing
     if isinstance(thing, str):
-        return cast("T", spelled(thing, strict=strict))
-    if isinstance(thing, tuple):
-        return cast("T", tuple(mapped(one, strict=strict) for one in thing))
-    if isinstance(thing, list):
-        return cast("T", [mapped(part, strict=strict) for part in thing])
-    if isinstance(thing, dict):
-        return cast("T", {key: mapped(part, strict=strict) for key, part in thing.items()})
-    if is_dataclass(thing) and not isinstance(thing, type):
-        changed = {f.name: mapped(getattr(thing, f.name), strict=strict) for f in fields(thing)}
-        return cast("T", replace(thing, **changed))
-    return thing
+        changed = spelled(thing, strict=strict)
+    elif isinstance(thing, (tuple, list)):
+        changed = type(thing)(mapped(part, strict=strict) for part in thing)
+    elif isinstance(thing, dict):
+        changed = {key: mapped(part, strict=strict) for key, part in thing.items()}
+    elif is_dataclass(thing) and not isinstance(thing, type):
+        changed = replace(thing, **{f.name: mapped(getattr(thing, f.name), strict=strict) for f in fields(thing)})
+    return cast("T", changed)
 
 
-def _covered(code: int, *, strict: bool) -> bool:
-    if strict:
-        return code <= PLAIN or chr(code) in SIGNS
-    place = bisect_right(_STARTS, code) - 1
-    return place >= 0 and code <= COVERED[place][1] and unicodedata.category(chr(code)) != "Cn"
+def _surely_covered(character: str) -> bool:
+    return ord(character) <= PLAIN or character in SIGNS
 
 
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
+@cache
+def _covered(character: str) -> bool:
+    known = unicodedata.category(character) != "Cn"
+    return known and any(first <= ord(character) <= last for first, last in COVERED)
 
 
 def _parted(word: str) -> str:
