@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise, repeat
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from assay.assess.record.record import Record
 from assay.assess.tidy import to_columns, to_frame
-from assay.core.blocks import Block, Card, Chart, Figure, Fold
+from assay.core.blocks import Chart, Figure
 from assay.core.errors import PlanError, unknown_choice
 from assay.core.task import find_task
 from assay.core.text import visible
@@ -21,6 +21,7 @@ from assay.report.blocks.comparison import VALUES, forest_of_models
 from assay.report.charts import draw
 from assay.report.render.pdf import style, typesetter
 from assay.report.report_document import Document
+from assay.report.sections import flat
 from assay.rows.temporary_files import write_whole
 
 Rows: TypeAlias = list[dict[str, Any]]
@@ -103,23 +104,15 @@ def intervals(record: Record) -> Plot:
 
 def figure(record: Record, title: str) -> Plot:
     """A chart of the report by its title, with its numbers row by row."""
-    sections = Document(record).sections()
-    charts = {str(data["title"]): (chart, data) for part in sections for chart, data in _charts(part.blocks)}
+    blocks = flat(block for part in Document(record).sections() for block in part.blocks)
+    drawn = [chart for block in blocks if isinstance(block, Figure) for chart in block.charts]
+    titled = ((chart, cast("Data", chart.data[0])) for chart in drawn)
+    charts = {str(data["title"]): (chart, data) for chart, data in titled if data.get("title")}
     key = next((known for known in charts if known.casefold() == title.casefold()), None)
     if key is None:
         raise unknown_choice(title, sorted(charts), f'the report has no chart "{visible(title)}"')
     chart, data = charts[key]
     return _plot("_".join(WORDS.findall(key.lower())), chart, list(_tidy(data)))
-
-
-def _charts(blocks: Iterable[Block]) -> Iterator[tuple[Chart, Data]]:
-    """Charts that have a title, also those within cards and folds."""
-    for block in blocks:
-        if isinstance(block, Figure):
-            charts = ((chart, cast("Data", chart.data[0])) for chart in block.charts)
-            yield from ((chart, data) for chart, data in charts if data.get("title"))
-        elif isinstance(block, (Card, Fold)):
-            yield from _charts(block.blocks)
 
 
 def _tidy(data: Data) -> Iterator[dict[str, Any]]:

@@ -31,7 +31,7 @@ from assay.report.blocks.estimates import (
     terminal_blocks,
 )
 from assay.report.blocks.groups import class_blocks, group_blocks, read_classes, read_factors
-from assay.report.sections import Report
+from assay.report.sections import Report, flat
 
 MOST_HEADLINES: Final = 8
 MOST_PICTURES: Final = 2
@@ -274,10 +274,6 @@ def _with_thumbnails(record: Record) -> Mapping[str, Any]:
 
 
 def _first_chart(blocks: Iterable[Block]) -> Chart | None:
-    """The first chart among blocks, also of those within a card; a photograph is not repeated."""
-    for block in blocks:
-        if isinstance(block, Figure) and block.charts and not block.charts[0].data[0].get("png"):  # type: ignore[attr-defined]
-            return block.charts[0]
-        if isinstance(block, Card) and (chart := _first_chart(block.blocks)) is not None:
-            return chart
-    return None
+    """The first chart among blocks; a photograph is not repeated."""
+    charts = (block.charts[0] for block in flat(blocks) if isinstance(block, Figure) and block.charts)
+    return next((chart for chart in charts if not chart.data[0].get("png")), None)  # type: ignore[attr-defined]

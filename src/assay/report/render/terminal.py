@@ -190,21 +190,17 @@ def _ways(block: tree.Table, rooms: Sequence[int]) -> Iterator[Lines]:
 
 def _side_by_side(block: tree.Table, room: int) -> Lines:
     """The columns of a table; a number is followed by its interval."""
-    head: list[str | None] = []
-    right: list[bool] = []
+    heads = [fitted(column.typed or column.name, ROOMS[1]) for column in block.columns]
     body: list[list[Text]] = [[] for _ in block.rows]
     for i, column in enumerate(block.columns):
         number = column.kind == "number"
-        spans = number and any(row.cells[i].below for row in block.rows)
-        head += [fitted(column.typed or column.name, ROOMS[1]), *([None] if spans else [])]
-        right += [number, *([False] if spans else [])]
         for line, row in zip(body, block.rows, strict=True):
             cell = row.cells[i]
             text = f"{cell.sign} {cell.text}" if cell.sign else cell.text
             shown = text.removesuffix(" undefined") if number else cell.typed or fitted(text, room)
             style = TONES.get(cell.tone, "") if cell.tone else "blue" if number and cell.below else ""
-            line.extend([Text(shown, style), *([Text(cell.below, "soft")] if spans else [])])
-    return Lines(head, body, right, table=block)
+            line.append(Text(shown, style, cell.below if number else ""))
+    return Lines(heads, body, [column.kind == "number" for column in block.columns], table=block)
 
 
 def _grid(page: _Page, block: tree.Grid) -> None:

@@ -15,58 +15,52 @@ INTERVAL: Final = "interval"
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A piece of text and how it is painted."""
+    """A piece of text and how it is painted, with the interval of a value softly after it."""
 
     text: str
     style: str = ""
+    interval: str = ""
 
 
 class Lines:
-    """Rows under a head; text starts at the left, numbers end at the right.
-
-    Below a head of None stand the intervals of the values before it: the head of those spans both.
-    """
+    """Rows under a head; text starts at the left, numbers end at the right, and a head spans values and intervals."""
 
     def __init__(
         self,
-        head: Sequence[str | None],
+        head: Sequence[str],
         rows: Iterable[Sequence[Text]],
         right: Sequence[bool],
         table: Table | None = None,
         gap: int = 2,
     ) -> None:
-        self.head, self.body, self.right, self.table, self.gap = head, [*map(list, rows)], right, table, gap
-        spans = [i + 1 < len(head) and head[i + 1] is None for i in range(len(head))]
-        self.widths = [
-            max([0 if spans[i] else cells(name or ""), *(cells(row[i].text) for row in self.body)])
-            for i, name in enumerate(head)
-        ]
+        self.head, self.body, self.right, self.table, self.gap = head, [*rows], right, table, gap
+        self.widths: list[tuple[int, int]] = []
+        """Of the values of each column, and of the intervals with the gap before them."""
         for i, name in enumerate(head):
-            if spans[i]:
-                self.widths[i] += max(0, cells(name or "") - self.widths[i] - gap - self.widths[i + 1])
+            value = max((cells(row[i].text) for row in self.body), default=0)
+            interval = max((cells(row[i].interval) for row in self.body), default=0)
+            interval += gap if interval else 0
+            self.widths.append((max(value, cells(name) - interval), interval))
 
     @property
     def width(self) -> int:
         """The cells of the longest line."""
-        return sum(self.widths) + self.gap * (len(self.widths) - 1)
+        return sum(map(sum, self.widths)) + self.gap * (len(self.widths) - 1)
 
     def lines(self) -> Iterator[list[Text]]:
         """The head, then the rows, as pieces."""
         pieces: list[Text] = []
-        for i, name in enumerate(self.head):
-            if name is None:
-                continue
-            wide, right = self.widths[i], self.right[i]
-            if i + 1 < len(self.head) and self.head[i + 1] is None:
-                wide, right = wide + self.gap + self.widths[i + 1], False
-                rest = wide - cells(name) - len(INTERVAL)
-                name = f"{name}{' ' * rest}{INTERVAL}" if rest > 0 else name  # noqa: PLW2901  both over both
-            pieces += self._placed(i, Text(name, "soft"), wide, right=right)
+        for i, (name, (value, interval)) in enumerate(zip(self.head, self.widths, strict=True)):
+            rest = value + interval - cells(name) - len(INTERVAL)
+            shown = f"{name}{' ' * rest}{INTERVAL}" if interval and rest > 0 else name
+            pieces += self._placed(i, Text(shown, "soft"), value + interval, right=self.right[i] and not interval)
         yield pieces
         for row in self.body:
             pieces = []
-            for i, piece in enumerate(row):
-                pieces += self._placed(i, piece, self.widths[i], right=self.right[i])
+            for i, (piece, (value, interval)) in enumerate(zip(row, self.widths, strict=True)):
+                pieces += self._placed(i, piece, value, right=self.right[i])
+                if interval:
+                    pieces += self._placed(1, Text(piece.interval, "soft"), interval - self.gap, right=False)
             yield pieces
 
     def _placed(self, i: int, piece: Text, wide: int, *, right: bool) -> list[Text]:
