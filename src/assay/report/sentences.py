@@ -11,15 +11,12 @@ from typing import Final
 from assay.core.text import counted
 
 _STATED: Final = tomllib.loads(files("assay.report").joinpath("sentences.toml").read_text(encoding="utf-8"))
+SAID: Final[Mapping[str, str]] = _STATED["said"]
 FAMILIES: Final[Mapping[str, str]] = _STATED["families"]
 METHODS: Final[Mapping[str, str]] = _STATED["methods"]
 FINDINGS: Final[Mapping[str, str]] = _STATED["findings"]
 MARGINS: Final[Mapping[str, Mapping[str, str]]] = _STATED["margins"]
 AHEAD: Final[Mapping[str, str]] = _STATED["ahead"]
-MARKS_SAID: Final = (
-    "One sentence a question: ● significant, ○ not significant, ∅ nothing can be said. "
-    "p values of questions asked together are corrected."
-)
 HEADLINE: Final = "Headline measures"
 CONFORMITY: Final = "conformity with ISO/IEC TS 4213:2022"
 
@@ -45,12 +42,6 @@ def rows_equation(rows: Mapping[str, object]) -> str:
     reasons = ", ".join(f"{n:,} {why}" if len(excluded) > 1 else why for why, n in excluded.items())
     out = f"{sum(excluded.values()):,} excluded" + (f" ({reasons})" if reasons else "")
     return f"{counted(read, 'row')} read = {scored:,} scored + {out} + {unmatched:,} unmatched"
-
-
-SPREAD: Final = (
-    "Do the sites differ by more than chance? p tests that all share one value; the last column is the share of "
-    "their spread that chance does not explain (I²)."
-)
 
 
 def method(name: str, draws: Sequence[int] = ()) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from assay.assess.record.record import Record
@@ -27,7 +27,7 @@ from assay.core.blocks import (
     table,
     terms,
 )
-from assay.core.blocks.estimate_rows import about, entry, prose, real, spoken
+from assay.core.blocks.estimate_rows import Entry, about, entry, prose, real, spoken
 from assay.core.blocks.lead import Lead, Remark
 from assay.core.task import find_task
 from assay.core.text import counted, figure, percent, visible
@@ -43,10 +43,6 @@ COST: Final = "mean cost"
 RIGHT: Final = "both right"
 VALUES: Final = "values"
 """What a Record of plain values of models has in place of a task."""
-TIED: Final = (
-    "Models that share a letter cannot be told apart. Bars reach half the critical difference to each side, so those of"
-    " models that differ do not overlap."
-)
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -170,23 +166,20 @@ def _forest(findings: Sequence[FindingText], level: str) -> Chart:
     return Chart("intervals", (data,))
 
 
-def finding_list(findings: Sequence[FindingText], *, powered: bool = False) -> Bullets:
-    """One sentence a finding and, where asked for, what could have been detected."""
-    below = [(finding.power,) if powered and finding.power else () for finding in findings]
-    items = (Item(sign=f.mark, text=f.sentence, below=said) for f, said in zip(findings, below, strict=True))
-    return Bullets(tuple(items), "signed")
+def finding_list(
+    findings: Sequence[FindingText], below: Callable[[FindingText], Iterable[str]], reach: Reach = Reach.ALL
+) -> Bullets:
+    """One sentence a finding, with what there is to say below it."""
+    items = (Item(sign=f.mark, text=f.sentence, below=tuple(filter(None, below(f)))) for f in findings)
+    return Bullets(tuple(items), "signed", reach=reach)
 
 
 def _finding_blocks(made: Compared) -> Iterator[Block]:
     if not made.findings:
         return
-    yield Paragraph(sentences.MARKS_SAID, "soft", reach=Reach.FULL)
-    yield Card((finding_list(made.findings),), reach=Reach.FULL)
-    detailed = (
-        Item(sign=f.mark, text=f.sentence, below=tuple(filter(None, (f.chosen, f.power, *f.notes))))
-        for f in made.findings
-    )
-    yield Bullets(tuple(detailed), "signed", reach=Reach.DIGEST)
+    yield Paragraph(sentences.SAID["marks"], "soft", reach=Reach.FULL)
+    yield Card((finding_list(made.findings, lambda _: ()),), reach=Reach.FULL)
+    yield finding_list(made.findings, lambda f: (f.chosen, f.power, *f.notes), Reach.DIGEST)
 
 
 def rank_chart(record: Record) -> Chart | None:
@@ -205,13 +198,14 @@ def rank_chart(record: Record) -> Chart | None:
         text = {"text": figure(rank, digits=2), "small": letters[model]}
         rows.append({"label": visible(model), "value": rank, **ends, **text})
     x = "mean rank" if critical is None else f"mean rank; critical difference {figure(critical, digits=2)}"
-    told = "; ".join(f"{row['label']} {row['text']} {row['small']}" for row in rows)
-    return chart("intervals", title="Mean ranks, 1 being best", x=x, wide=420, rows=rows, described=f"{told}. {TIED}")
+    described = "; ".join(f"{row['label']} {row['text']} {row['small']}" for row in rows)
+    described += f". {sentences.SAID['tied']}"
+    return chart("intervals", title="Mean ranks, 1 being best", x=x, wide=420, rows=rows, described=described)
 
 
 def _rank_blocks(record: Record) -> Iterator[Block]:
     if (ranks := rank_chart(record)) is not None:
-        yield Card((Figure(charts=(ranks,), alt="Mean ranks", note=TIED),), reach=Reach.FULL)
+        yield Card((Figure(charts=(ranks,), alt="Mean ranks", note=sentences.SAID["tied"]),), reach=Reach.FULL)
 
 
 def ranking_table(record: Record) -> Iterator[Table]:
@@ -240,29 +234,30 @@ def _right_blocks(findings: Sequence[FindingText]) -> Iterator[Block]:
 
 
 def _value_table(made: Compared) -> Iterator[Table]:
-    """Every model and measure: value, interval, the best bold, and letters for what cannot be told apart."""
-    values: dict[str, dict[str, Mapping[str, Any]]] = {}
+    """Every model and measure: value, interval, the best bold, and letters for what tests cannot tell apart."""
+    task, models = str(made.record["task"]), list(made.record["models"])
+    values: dict[str, dict[str, Entry]] = {}
     for estimate in made.record["estimates"]:
-        values.setdefault(str(estimate["measure"]), {})[str(estimate["model"])] = estimate
+        values.setdefault(str(estimate["measure"]), {})[str(estimate["model"])] = entry(estimate, task)
     if not values:
         return
-    task, letters = str(made.record["task"]), {name: _measure_letters(made.record, name) for name in values}
+    ranked = [str(place["model"]) for place in made.record["ranking"]]
+    pairs = [f for f in made.record["findings"] if len(f["models"]) == 2 and not is_margin(f)]  # noqa: PLR2004
+    tests = {name: [pair for pair in pairs if pair["about"] == name] for name in values}
+    letters = {name: _letters(ranked or models, about_it) if about_it else {} for name, about_it in tests.items()}
     rows: list[Cells] = []
-    ranked = [place["model"] for place in made.record["ranking"]]
-    for model in sorted(made.record["models"], key=lambda m: ranked.index(m) if m in ranked else len(ranked)):
+    for model in sorted(models, key=lambda m: ranked.index(m) if m in ranked else len(ranked)):
         cells = []
         for name, by_model in values.items():
             if model not in by_model:
                 cells.append(Cell("–", tone="soft"))
                 continue
-            value = entry(by_model[model], task)
-            known = [x for e in by_model.values() if (x := real(e.get("value"))) is not None]
-            best = value.value is not None and value.value == (min if value.about.better.startswith("lower") else max)(
-                known
-            )
+            value, known = by_model[model], [e.value for e in by_model.values() if e.value is not None]
+            best = min if value.about.better.startswith("lower") else max
+            strong = len(known) > 1 and value.value == best(known)
             mark = f" {letters[name][model]}" if model in letters[name] else ""
             text = f"{value.shown}{mark}" if value.defined else f"∅ {value.shown}"
-            cells.append(Cell(text, below=value.short, tone="strong" if best and len(known) > 1 else ""))
+            cells.append(Cell(text, below=value.short, tone="strong" if strong else ""))
         rows.append((visible(model), *cells))
     heads = ("model", "name", 2), *((about(name, task).name, "number", 2) for name in values)
     said = "; models that share a letter cannot be told apart" if any(letters.values()) else ""
@@ -270,30 +265,18 @@ def _value_table(made: Compared) -> Iterator[Table]:
     yield table("Models and measures", caption, heads, rows, small=True)
 
 
-def _measure_letters(record: Record, measure: str) -> dict[str, str]:
-    """Letters by model, from the tests of a measure; nothing where none was made."""
-    tests = [f for f in record["findings"] if f["about"] == measure and len(f["models"]) == 2 and not is_margin(f)]  # noqa: PLR2004
-    order = [str(place["model"]) for place in record["ranking"]] or list(record["models"])
-    return _letters(order, tests) if tests else {}
-
-
 def _letters(order: Sequence[str], tests: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Letters by model: two models share one where no test of them is significant (Piepho 2004)."""
-    groups = _told_together(order, [test["models"] for test in tests if test.get("significant")])
-    return {m: "".join(letter for letter, g in zip(LETTERS, groups, strict=False) if m in g) for m in order}
+    """Letters by model: two models share one where no test of them is significant (Piepho 2004).
 
-
-def _told_together(order: Sequence[str], apart: Iterable[Sequence[str]]) -> list[set[str]]:
-    """The largest sets of models no two of which differ, those of the best model first.
-
-    >>> [sorted(group) for group in _told_together("ABC", ["AC"])]
-    [['A', 'B'], ['B', 'C']]
+    >>> _letters("ABC", [{"models": "AC", "significant": True}])
+    {'A': 'a', 'B': 'ab', 'C': 'b'}
     """
     groups = [set(order)]
-    for a, b in apart:
+    for a, b in (test["models"] for test in tests if test.get("significant")):
         parted = [g - {out} for g in groups if {a, b} <= g for out in (a, b)] + [g for g in groups if not {a, b} <= g]
         groups = [g for i, g in enumerate(parted) if not any(g < h for h in parted) and g not in parted[:i]]
-    return sorted(groups, key=lambda group: sorted(map(order.index, group)))
+    groups.sort(key=lambda group: sorted(map(order.index, group)))  # those of the best model first
+    return {m: "".join(letter for letter, g in zip(LETTERS, groups, strict=False) if m in g) for m in order}
 
 
 def _detail_blocks(made: Compared) -> Iterator[Block]:

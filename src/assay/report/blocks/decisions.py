@@ -11,6 +11,7 @@ from assay.core.blocks import Block, Card, Cell, Head, Paragraph, Reach, table
 from assay.core.blocks.estimate_rows import prose
 from assay.core.blocks.lead import Verdict
 from assay.core.text import counted, figure, visible
+from assay.report import sentences
 
 ANSWERS: Final = {
     "fail": ("✗", "bad"),
@@ -21,8 +22,6 @@ ANSWERS: Final = {
     "supported": ("✓", "good"),
 }
 """Sign and tone of every answer to a criterion and to a claim, the worst first."""
-DECIDED: Final = "Intervals are at the level of the decision, which is stricter where several are decided together."
-RISKS: Final = "Criteria, verdicts, and the largest chance of a wrong pass where the truth lies at the limit"
 POINTS: Final = 100
 
 
@@ -55,12 +54,12 @@ class Verdicts(NamedTuple):
 
 def decision_blocks(decided: Verdicts) -> Iterator[Block]:
     """Each criterion with its verdict and the reason."""
-    yield Paragraph(f"Each criterion with its verdict. {DECIDED}", "soft", reach=Reach.FULL)
+    yield Paragraph(f"Each criterion with its verdict. {sentences.SAID['decided']}", "soft", reach=Reach.FULL)
     heads = (
         ("criterion", "name", 2), ("verdict", "text", 1.3), ("value", "number", 1.6), ("wrong pass", "text", 1.2),
         ("why", "prose", 3.4),
     )  # fmt: skip
-    yield judged_card("Decisions", RISKS, heads, decided.rows, things=("criterion", "criteria"))
+    yield judged_card("Decisions", sentences.SAID["risks"], heads, decided.rows, things=("criterion", "criteria"))
 
 
 def judged_card(name: str, caption: str, heads: Iterable[Head], judged: Iterable[Judged], **more: object) -> Card:

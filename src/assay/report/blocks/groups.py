@@ -250,7 +250,7 @@ def _spread_blocks(record: Record, name: str, factor: Factor) -> Iterator[Block]
         if (test := by_measure.get(column.measure)) is not None
     ]
     if rows:
-        yield Paragraph(sentences.SPREAD)
+        yield Paragraph(sentences.SAID["spread"])
         heads = (
             ("measure", "text", 2), ("lowest", "name", 2), ("highest", "name", 2), ("p", "number"),
             ("beyond chance", "number"), Column("method", width=2, reach=Reach.REPORT),
