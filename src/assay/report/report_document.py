@@ -21,7 +21,6 @@ from assay.report.blocks.decisions import decision_blocks, verdicts
 from assay.report.blocks.estimates import (
     Estimates,
     Floor,
-    glossary,
     glossary_fold,
     headline_chart,
     headline_table,
@@ -83,13 +82,12 @@ class Document:
             title=self.title(),
             kind=self.kind,
             about=self.lead.about,
-            level=self.level,
             verdicts=tuple(self.verdicts()),
             badges=tuple(self.badges()),
             opening=self.opening(),
             remarks=tuple(self.remarks()),
             facts=tuple(self.facts()),
-            sections=tuple(part for part in self.sections() if part.blocks),
+            sections=tuple(self.sections()),
         )
 
     def title(self) -> str:
@@ -182,9 +180,10 @@ class Document:
             yield section("classes", title, class_blocks(self.classes, self.level))
 
     def sections(self) -> Iterator[Section]:
-        """Every section in order, some of them empty."""
+        """Every section in order; those that are empty are not drawn."""
         record, read, level, decided = self.record, self.estimates, self.level, verdicts(self.record)
-        known = glossary(read, self.classes.columns if self.classes is not None else ())
+        named = (*(value.about for value in read.whole.values()), *(self.classes.columns if self.classes else ()))
+        known = {measure.measure: measure for measure in named}
         places = {measure: f"g{place}" for place, measure in enumerate(known)}
         yield section("glance", "At a glance", (Card(tuple(self.glance()), "glance"),), reach=Reach.FULL)
         yield section("decisions", "Decisions", decision_blocks(decided) if decided is not None else ())
@@ -208,7 +207,9 @@ class Document:
             yield section("controls", "Controls", control_blocks(record), reach=Reach.REPORT)
             yield section("plan", "The plan", plan_blocks(record), reach=Reach.FULL)
         yield section("data", background.data_title(record), background.data_blocks(record))
-        settings = (*background.draws(record, drawn=any(read.methods.values())), *self.lead.choices)
+        seed = record["plan"].get("intervals", {}).get("seed")
+        drawn = f"Draws start from seed {seed}: the same on every machine." if any(read.methods.values()) else ""
+        settings = filter(None, (prose(drawn), *self.lead.choices))
         folds = (*background.background_blocks(record), glossary_fold(known, places))
         method = (*method_blocks(read, settings), Card(folds, "folds"))
         yield section("method", "How it was computed", method, reach=Reach.REPORT)

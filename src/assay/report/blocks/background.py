@@ -65,13 +65,6 @@ def rows(record: Record) -> str:
     return counted(int(record["samples"]), "row")
 
 
-def draws(record: Record, *, drawn: bool) -> Iterable[str]:
-    """Where draws start, if there were any."""
-    if drawn:
-        seed = record["plan"].get("intervals", {}).get("seed")
-        yield prose(f"Draws start from seed {seed}: the same on every machine.")
-
-
 def background_blocks(record: Record, more: Iterable[tuple[str, str]] = ()) -> Iterator[Block]:
     """Readings of the sources that were followed, the environment, and what the Record can be checked by."""
     used = set(map(str, record.get("errata", ())))

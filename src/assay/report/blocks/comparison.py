@@ -78,12 +78,11 @@ def comparison_report(record: Record) -> Report:
         title=f"{' against '.join(models[:MOST_NAMED])}{more}",
         kind=f"comparison of {counted(len(models), 'model')}",
         about="",
-        level=made.level,
         verdicts=(decided.verdict,) if decided is not None else (),
         opening=_verdict_sentence(made),
         remarks=tuple(_warnings(made)),
         facts=tuple(_facts(made)),
-        sections=tuple(part for part in seen if part.blocks),
+        sections=tuple(seen),
     )
 
 

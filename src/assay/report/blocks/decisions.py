@@ -98,10 +98,9 @@ def _said(verdict_names: list[str]) -> str:
     passed, failed = verdict_names.count("pass"), verdict_names.count("fail")
     if passed == len(verdict_names):
         return f"{'the criterion is' if passed == 1 else f'all {passed} criteria are'} met"
-    parts = [f"{passed} of {counted(len(verdict_names), 'criterion', 'criteria')} met"]
-    parts += [f"{failed} not met"] if failed else []
-    open_ = len(verdict_names) - passed - failed
-    return ", ".join([*parts, f"{open_} not decided"] if open_ else parts)
+    met, open_ = counted(len(verdict_names), "criterion", "criteria"), len(verdict_names) - passed - failed
+    others = ((failed, "not met"), (open_, "not decided"))
+    return ", ".join((f"{passed} of {met} met", *(f"{n} {what}" for n, what in others if n)))
 
 
 def _judged(decision: Mapping[str, Any]) -> Judged:

@@ -245,14 +245,6 @@ def method_blocks(read: Estimates, settings: Iterable[str]) -> Iterator[Block]:
     yield Card((Terms(methods, "list"), *([Bullets(choices)] if choices else [])))
 
 
-def glossary(read: Estimates, columns: Iterable[About]) -> dict[str, About]:
-    """The measures that a report names, by what is typed to get them."""
-    known = {value.about.measure: value.about for value in read.whole.values()}
-    for column in columns:
-        known.setdefault(column.measure, column)
-    return known
-
-
 def glossary_fold(known: Mapping[str, About], places: Mapping[str, str]) -> Fold:
     """What every measure means."""
     listed = []

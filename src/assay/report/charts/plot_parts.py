@@ -186,17 +186,3 @@ def legend(
         parts.append(text_at(left, top + room + 8, f"and {len(named) - ENTRIES:,} more", wide, kind="so"))
         room += LINE
     return "".join(parts), room
-
-
-def label_beside(taken: list[tuple[float, float, float]], at: tuple[float, float], text: str, right: float) -> str:
-    """A text beside a place, on the side that has room, moved down from texts that are there already."""
-    if not text:
-        return ""
-    (x, y), wide = (at[0], at[1] - 4), ems(text) * 10
-    before = wide > right - x - 6 and x - 6 > right - x - 6
-    room = min(wide, x - 6 if before else right - x - 6) + 1
-    start = x - 6 - room if before else x + 6
-    while any(start < b and a < start + room and abs(y - other) < 11 for a, b, other in taken):  # noqa: PLR2004
-        y += 11
-    taken.append((start, start + room, y))
-    return text_at(x - 6 if before else x + 6, y, text, room, anchor="end" if before else "start")

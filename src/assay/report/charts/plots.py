@@ -83,8 +83,18 @@ class Plane:
         return f"M{near(a)} {floor}V{near(top)}H{near(b)}V{floor}z"
 
     def name(self, at: Spot, text: str) -> str:
-        """A text beside a place that covers no other."""
-        return parts.label_beside(self.taken, at, text, self.right)
+        """A text beside a place, on the side that has room, moved down from texts that are there already."""
+        if not text:
+            return ""
+        (x, y), wide = (at[0], at[1] - 4), ems(text) * 10
+        after = self.right - x - 6
+        before = wide > after and x - 6 > after
+        room = min(wide, x - 6 if before else after) + 1
+        start = x - 6 - room if before else x + 6
+        while any(start < b and a < start + room and abs(y - other) < 11 for a, b, other in self.taken):  # noqa: PLR2004
+            y += 11
+        self.taken.append((start, start + room, y))
+        return parts.text_at(x - 6 if before else x + 6, y, text, room, anchor="end" if before else "start")
 
     def diagonal(self) -> str:
         """Where both axes have the same value, if the chart asks for it."""
@@ -162,14 +172,10 @@ def lines(chart: Data) -> str:
     body += "".join(_line(line, plane) for line in reversed(series)) + _marks(chart, scales, plane)
     facts = [_described(line, scales) for line in series]
     facts += [f"{parts.short_name(text or 'marked')} from {value_text(a)} to {value_text(b)}" for a, b, text in spans]
-    return plane.draw(f"{counted(len(series), 'line')}: {phrases(facts, most=6)}.", body, _named(chart, series))
-
-
-def _named(chart: Data, series: Iterable[Series]) -> list[tuple[Look, str]]:
-    """What a legend names: the lines, the diagonal and the band."""
     named = [(look, name) for name, look in {line.name: line.look for line in series}.items()]
     named += [(CHANCE, str(chart["diagonal"]))] if isinstance(chart.get("diagonal"), str) else []
-    return [*named, (BANDED, str(chart.get("shaded") or ""))]
+    named += [(BANDED, str(chart.get("shaded") or ""))]
+    return plane.draw(f"{counted(len(series), 'line')}: {phrases(facts, most=6)}.", body, named)
 
 
 def _described(line: Series, scales: tuple[str, str]) -> str:
@@ -297,26 +303,18 @@ def cloud(chart: Data) -> str:
     plane = Plane(chart, [*corners, *points, *((across[0], at) for at, _ in rules)])
     body = _shades(counts, plane, corners) + plane.diagonal()
     body += replace(INK, dash="").stroke(plane.dots(points[:SPOTS]), width=2.6, opacity=".7", ends="round")
-    body += "".join(_rule(at, rule, plane) for at, rule in rules)
+    for at, rule in rules:
+        look = replace(ORANGE, dash="6 3" if rule.get("dashed") else "", width=1.4)
+        name = plane.name((plane.right, plane.y(at)), parts.safe_text(rule.get("text")))
+        body += look.stroke(f"M{plane.left} {near(plane.y(at))}H{plane.right}") + name
     peak, row, column = max((n, -i, -j) for i, cells in enumerate(counts) for j, n in enumerate(cells))
     notes = [f"Darker cells hold more, up to {value_text(round(peak) if peak >= 1 else peak)}."]
     notes += [f"{SPOTS} of {len(points):,} points are drawn."] if len(points) > SPOTS else []
-    facts = [f"{value_text(round(sum(map(sum, counts)), 6))} values{_most(peak, (across, column), (up, row))}"]
+    x, y = (f"{value_text(edges[-i])} to {value_text(edges[1 - i])}" for edges, i in ((across, column), (up, row)))
+    most = f", most at {x} across and {y} up" if peak else ""
+    facts = [f"{value_text(round(sum(map(sum, counts)), 6))} values{most}"]
     facts += [f"{parts.short_name(rule.get('text') or 'line')} at {value_text(at)}" for at, rule in rules]
     return plane.draw(f"{phrases(facts, most=6)}.", body, notes=notes)
-
-
-def _most(peak: float, *sides: tuple[Sequence[float], int]) -> str:
-    """Where the fullest cell is."""
-    x, y = (f"{value_text(edges[-i])} to {value_text(edges[1 - i])}" for edges, i in sides)
-    return f", most at {x} across and {y} up" if peak else ""
-
-
-def _rule(value: float, rule: Data, plane: Plane) -> str:
-    """A named level line."""
-    look, at = replace(ORANGE, dash="6 3" if rule.get("dashed") else "", width=1.4), plane.y(value)
-    name = plane.name((plane.right, at), parts.safe_text(rule.get("text")))
-    return look.stroke(f"M{plane.left} {near(at)}H{plane.right}") + name
 
 
 def _shades(grid: Sequence[Sequence[float]], plane: Plane, corners: Sequence[Spot]) -> str:
