@@ -173,12 +173,6 @@ class Document:
                 alone = drawn or all(isinstance(block, Threshold) for block in part.blocks)
                 yield part if alone else replace(part, blocks=(Card(part.blocks),))
 
-    def class_sections(self) -> Iterator[Section]:
-        """The classes, labels or outputs one by one."""
-        if self.classes is not None:
-            title = "Class by class" if self.lead.classes is not None else f"By {self.classes.name}"
-            yield section("classes", title, class_blocks(self.classes, self.level))
-
     def sections(self) -> Iterator[Section]:
         """Every section in order; those that are empty are not drawn."""
         record, read, level, decided = self.record, self.estimates, self.level, verdicts(self.record)
@@ -190,7 +184,9 @@ class Document:
         yield from self.claim_sections()
         yield section("headline", sentences.HEADLINE, self.digest(), reach=Reach.DIGEST)
         yield from self.own_sections()
-        yield from self.class_sections()
+        if self.classes is not None:
+            title = "Class by class" if self.lead.classes is not None else f"By {self.classes.name}"
+            yield section("classes", title, class_blocks(self.classes, level))
         yield from self.own_sections("classes")
         yield section("groups", "Group by group", group_blocks(record, self.factors, level))
         if record.get("fairness"):

@@ -85,7 +85,10 @@ def background_blocks(record: Record, more: Iterable[tuple[str, str]] = ()) -> I
         yield Paragraph(f"Readings of the sources followed: {named}.", reach=Reach.TEXT)
     about = terms(environment(record))
     yield Fold(title="Environment", id="environment", blocks=(about,), reach=Reach.REPORT)
-    checked = terms([*digests(record), *more], "code")
+    kept = record.get("digests", {})
+    known = (("tallies", kept.get("tallies", "")), ("plan", record["plan"].get("digest", "")))
+    pairs = (*known, *kept.get("files", {}).items(), *more)
+    checked = terms(((visible(name), visible(digest)) for name, digest in pairs), "code")
     yield Fold(title="Digests (SHA-256)", blocks=(checked,), reach=Reach.REPORT)
 
 
@@ -99,15 +102,6 @@ def environment(record: Record) -> Iterable[tuple[str, str]]:
     overall = record.get("conformity", {}).get("overall")
     if overall:
         yield sentences.CONFORMITY, visible(overall).removeprefix("conformity ")
-
-
-def digests(record: Record) -> Iterable[tuple[str, str]]:
-    """What the Record can be checked by."""
-    kept = record.get("digests", {})
-    yield "tallies", visible(kept.get("tallies", ""))
-    yield "plan", visible(record["plan"].get("digest", ""))
-    for name, digest in kept.get("files", {}).items():
-        yield visible(name), visible(digest)
 
 
 def data_title(record: Record) -> str:

@@ -314,7 +314,12 @@ def question_folds(record: Record, opening: str = "") -> Iterator[Fold]:
 
 
 def _row_blocks(record: Record) -> Iterator[Block]:
-    notes = tuple(prose(note) for note in (*record.get("notes", ()), *_chance(record)))
+    notes = list(map(prose, record.get("notes", ())))
+    generator = record["environment"].get("generator")
+    if generator is not None and any("seed" in note for finding in record["findings"] for note in finding["notes"]):
+        seed = record["plan"].get("seed") or record["plan"].get("intervals", {}).get("seed")
+        start = f"random swaps and draws start from seed {seed} of the generator {generator}"
+        notes.append(prose(f"{start}: the same on every machine"))
     counts = Paragraph(prose(sentences.rows_equation(record["rows"])), "strong")
     yield Card((counts, bullets(notes)) if notes else (counts,))
     digest = record["test_data"].get("digest")
@@ -330,11 +335,3 @@ def _facts(made: Compared) -> Iterable[tuple[str, str]]:
     yield "pairing", prose(record["test_data"].get("pairing") or "not stated")
     yield "correction", visible(record["plan"]["correction"])
     yield "intervals", made.level
-
-
-def _chance(record: Record) -> Iterator[str]:
-    """The seed and the generator, where chance had a part and the Record names them."""
-    generator = record["environment"].get("generator")
-    if generator is not None and any("seed" in note for one in record["findings"] for note in one["notes"]):
-        seed = record["plan"].get("seed") or record["plan"].get("intervals", {}).get("seed")
-        yield f"random swaps and draws start from seed {seed} of the generator {generator}: the same on every machine"

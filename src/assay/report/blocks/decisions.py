@@ -104,12 +104,13 @@ def _said(verdict_names: list[str]) -> str:
 
 
 def _judged(decision: Mapping[str, Any]) -> Judged:
-    risk = decision["risk"]["false_pass"]
+    risk, low, high = decision["risk"]["false_pass"], decision["low"], decision["high"]
+    level = f"at {POINTS * float(decision['level']):.4g} %"
     return Judged(
         criterion=visible(decision["criterion"]),
         verdict=str(decision["verdict"]),
         value=value_text(decision["value"]),
-        ends=_ends(decision),
+        ends="" if None in (low, high) else f"{figure(float(low))} to {figure(float(high))} {level}",
         risk="not bounded" if risk is None else f"at most {POINTS * float(risk):.3g} %" if risk else "none",
         why=prose(decision["why"]),
         needed=prose((decision.get("needed") or {}).get("why", "")),
@@ -119,10 +120,3 @@ def _judged(decision: Mapping[str, Any]) -> Judged:
 def value_text(value: float | None) -> str:
     """A value that was judged."""
     return "undefined" if value is None else figure(float(value))
-
-
-def _ends(decision: Mapping[str, Any]) -> str:
-    if decision["low"] is None or decision["high"] is None:
-        return ""
-    low, high, level = (float(decision[name]) for name in ("low", "high", "level"))
-    return f"{figure(low)} to {figure(high)} at {POINTS * level:.4g} %"

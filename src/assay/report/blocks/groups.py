@@ -237,18 +237,17 @@ def _level_table(factor: Factor, level: str) -> Table:
 def _spread_blocks(record: Record, name: str, factor: Factor) -> Iterator[Block]:
     """Whether sites differ by more than chance; nothing for a Record that was not merged."""
     by_measure = {test["measure"]: test for test in record.get("heterogeneity", ()) if test["factor"] == name}
-    rows = [
-        (
-            Cell(column.name, typed=column.measure),
-            _end(test["lowest"]),
-            _end(test["highest"]),
-            chance_shown(float(test["p"])),
-            in_hundred(float(test["i_squared"])),
-            Cell(prose(test["method"]), below=_left_out(test["left_out"])),
-        )
-        for column in factor.columns
-        if (test := by_measure.get(column.measure)) is not None
-    ]
+    rows = []
+    for column in factor.columns:
+        if (test := by_measure.get(column.measure)) is not None:
+            ends = [(real(test[end]["value"]), visible(test[end]["level"])) for end in ("lowest", "highest")]
+            left = listed(test["left_out"], most=3)
+            below = f"without {left}: no value or no interval there" if left else ""
+            sides = (f"{'?' if value is None else figure(value)} ({level})" for value, level in ends)
+            chance = chance_shown(float(test["p"])), in_hundred(float(test["i_squared"]))
+            rows.append(
+                (Cell(column.name, typed=column.measure), *sides, *chance, Cell(prose(test["method"]), below=below))
+            )
     if rows:
         yield Paragraph(sentences.SAID["spread"])
         heads = (
@@ -257,12 +256,3 @@ def _spread_blocks(record: Record, name: str, factor: Factor) -> Iterator[Block]
         )  # fmt: skip
         title = f"Differences between {factor.name}"
         yield table(title, f"{title}s", heads, rows)
-
-
-def _end(end: dict[str, Any]) -> str:
-    value = real(end["value"])
-    return f"{'?' if value is None else figure(value)} ({visible(end['level'])})"
-
-
-def _left_out(levels: Sequence[object]) -> str:
-    return f"without {listed(levels, most=3)}: no value or no interval there" if levels else ""

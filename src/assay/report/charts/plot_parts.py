@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from xml.sax.saxutils import escape
 
 from assay.core.text import figure, visible
-from assay.report.charts.plane import near, to_scale
+from assay.report.charts.plane import near
 from assay.report.colours import LIGHT
 from assay.report.fit_text import ems, fitted
 
@@ -73,10 +73,10 @@ def look_of(place: int) -> Look:
 
 
 def number(value: object, scale: str = "") -> float | None:
-    """A finite number, taken to a scale; None for anything else."""
+    """A finite number, taken to a scale, where only positive ones have a logarithm; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < HUGE:
         return None
-    return to_scale(float(value), scale)
+    return float(value) if not scale else math.log10(value) if value > 0 else None
 
 
 def finite(values: Iterable[object]) -> list[float]:
