@@ -41,8 +41,9 @@ def spelled(text: str, *, strict: bool = False) -> str:
     if text.isascii():
         return text
     composed = unicodedata.normalize("NFC", text)
-    covered = _surely_covered if strict else _covered
-    return "".join(c if covered(c) else c.encode("unicode_escape").decode("ascii") for c in composed)
+    shown = (ord(c) <= PLAIN or c in SIGNS if strict else _covered(c) for c in composed)
+    escapes = (c.encode("unicode_escape").decode("ascii") for c in composed)
+    return "".join(c if kept else escape for c, kept, escape in zip(composed, shown, escapes, strict=True))
 
 
 def breakable(text: str) -> str:
@@ -66,10 +67,6 @@ def mapped(thing: T, *, strict: bool = False) -> T:
     elif is_dataclass(thing) and not isinstance(thing, type):
         changed = replace(thing, **{f.name: mapped(getattr(thing, f.name), strict=strict) for f in fields(thing)})
     return cast("T", changed)
-
-
-def _surely_covered(character: str) -> bool:
-    return ord(character) <= PLAIN or character in SIGNS
 
 
 @cache

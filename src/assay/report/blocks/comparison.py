@@ -61,6 +61,8 @@ def comparison_report(record: Record) -> Report:
     made, decided = Compared(record), verdicts(record)
     models = [visible(model) for model in record["models"]]
     more = f" and {len(models) - MOST_NAMED} more" if len(models) > MOST_NAMED else ""
+    labels = [sentences.sentence(prose(answer.get("label") or "")) for answer in record["answers"]]
+    labels += [finding.label for finding in made.findings]
     seen = [
         section("glance", "At a glance", _glance_blocks(made), reach=Reach.FULL),
         section("decisions", "Decisions", decision_blocks(decided) if decided is not None else ()),
@@ -80,7 +82,7 @@ def comparison_report(record: Record) -> Report:
         about="",
         verdicts=(decided.verdict,) if decided is not None else (),
         opening=_verdict_sentence(made),
-        remarks=tuple(_warnings(made)),
+        remarks=tuple(Remark("△", "warning", label) for label in dict.fromkeys(labels) if label),
         facts=tuple(_facts(made)),
         sections=tuple(seen),
     )
@@ -88,13 +90,6 @@ def comparison_report(record: Record) -> Report:
 
 def _card(block: Block) -> Card:
     return Card((block,))
-
-
-def _warnings(made: Compared) -> Iterator[Remark]:
-    """What findings and questions warn of, each warning once."""
-    labels = dict.fromkeys(sentences.sentence(prose(a.get("label") or "")) for a in made.record["answers"])
-    labels |= dict.fromkeys(finding.label for finding in made.findings)
-    yield from (Remark(sign="△", word="warning", sentence=label) for label in labels if label)
 
 
 def _verdict_sentence(made: Compared) -> str:

@@ -168,7 +168,10 @@ def lines(chart: Data) -> str:
     extent += [(x, series[0].points[0][1]) for *ends, _ in spans for x in ends]
     plane = Plane(chart, extent, scales, LOW if chart.get("low") else SIDE)
     body = _floor(chart, plane) + plane.diagonal() + _spans(spans, plane)
-    body += "".join(_bands(line, plane) for line in series)
+    for line in series:
+        for band in () if line.raw.get("whiskers") else filter(None, line.bands):
+            edges = [*((x, high) for x, _, high in band), *((x, low) for x, low, _ in reversed(band))]
+            body += line.look.fill(plane.path(edges) + "Z", ".15")
     body += "".join(_line(line, plane) for line in reversed(series)) + _marks(chart, scales, plane)
     facts = [_described(line, scales) for line in series]
     facts += [f"{parts.short_name(text or 'marked')} from {value_text(a)} to {value_text(b)}" for a, b, text in spans]
@@ -220,14 +223,6 @@ def _marks(chart: Data, scales: Sequence[str], plane: Plane) -> str:
         look = 'class="mk" fill="#fff" stroke="currentColor"' + (f' id="{name}"' if name else "")
         drawn += f'<circle {look} cx="{near(at[0])}" cy="{near(at[1])}" r="{size}"/>'
         drawn += plane.name((at[0] + 3, at[1] + 20) if name else at, text)  # off the curve that it stands on
-    return drawn
-
-
-def _bands(line: Series, plane: Plane) -> str:
-    drawn = ""
-    for band in () if line.raw.get("whiskers") else line.bands:
-        edges = [*((x, high) for x, _, high in band), *((x, low) for x, low, _ in reversed(band))]
-        drawn += line.look.fill(plane.path(edges) + "Z", ".15") if edges else ""
     return drawn
 
 
