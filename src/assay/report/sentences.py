@@ -14,6 +14,7 @@ _STATED: Final = tomllib.loads(files("assay.report").joinpath("sentences.toml").
 SAID: Final[Mapping[str, str]] = _STATED["said"]
 FAMILIES: Final[Mapping[str, str]] = _STATED["families"]
 METHODS: Final[Mapping[str, str]] = _STATED["methods"]
+VERDICTS: Final[Mapping[str, Sequence[str]]] = _STATED["verdicts"]
 FINDINGS: Final[Mapping[str, str]] = _STATED["findings"]
 MARGINS: Final[Mapping[str, Mapping[str, str]]] = _STATED["margins"]
 AHEAD: Final[Mapping[str, str]] = _STATED["ahead"]

@@ -12,7 +12,6 @@ from assay.assess.record.record import Record
 from assay.core.blocks import (
     Block,
     Card,
-    Chart,
     Figure,
     Fold,
     Heading,
@@ -21,6 +20,7 @@ from assay.core.blocks import (
     Term,
     Terms,
     bullets,
+    chart,
     table,
     terms,
 )
@@ -122,9 +122,8 @@ def data_blocks(record: Record) -> Iterator[Block]:
             if s.span is not None
         ]
         told = "; ".join(f"{span['label']} from {span['text']}" for span in spans)
-        data = {"title": "When the rows were made", "x": "year", "rows": spans, "described": f"{told}."}
-        chart = Chart("intervals", (data,))
-        parts.append(Figure(charts=(chart,), alt="When the rows of each data set were made", look="wide"))
+        times = chart("intervals", title="When the rows were made", x="year", rows=spans, described=f"{told}.")
+        parts.append(Figure(charts=(times,), alt="When the rows of each data set were made", look="wide"))
     if counted_sets:
         heads = (
             ("data set", "name", 1.4), ("rows", "number"), ("classes", "prose", 3), ("from", "text", 1.3),

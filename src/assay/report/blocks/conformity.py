@@ -36,26 +36,12 @@ from assay.core.text import counted, visible
 from assay.report import sentences
 from assay.report.blocks.background import OF_DATA, stated_facts, stated_pairs
 
-VERDICTS: Final = {
-    "pass": ("✓", "shown"),
-    "fail": ("✗", "not met"),
-    "suspect": ("?", "an indication that wants an answer"),
-    "declared": ("✎", "rests on a statement alone"),
-    "no-evidence": ("○", "neither data nor statement"),
-    "n/a": ("–", "does not apply"),
-}
-"""Sign and meaning of each verdict on a row or a control."""
+VERDICTS: Final = ("pass", "fail", "suspect", "declared", "no-evidence", "n/a")
 UNMET: Final = "What wants an answer"
 MOST_FACTS: Final = 6
 LONGEST_FACT: Final = 120
 """A fact that is longer is cut; the Record has it whole."""
 ELSEWHERE: Final = ("assay", "plan", *OF_DATA)
-STATES: Final = {
-    "conforming": ("✓", "good"),
-    "conforming by declaration": ("✎", "open"),
-    "conformity not demonstrated": ("○", "open"),
-    "non-conforming": ("✗", "bad"),
-}
 BAD: Final = ("fail", "suspect")
 STATED: Final = "stated in the plan: "
 
@@ -68,7 +54,7 @@ def is_stated(record: Record) -> bool:
 def conformity_verdict(record: Record) -> Verdict:
     """The verdict on conformity."""
     judged = record["conformity"]
-    sign, tone = STATES.get(judged["overall"], ("○", "open"))
+    sign, tone, _ = sentences.VERDICTS.get(judged["overall"], ("○", "open", ""))
     says = f"{visible(judged.get('document', ''))}: {prose(judged.get('says', ''))}."
     return Verdict(sign, visible(judged["overall"]), tone, says, "conformity", "clause by clause")
 
@@ -83,7 +69,8 @@ def conformity_blocks(record: Record) -> Iterator[Block]:
     deviating = [row for row in rows if visible(row["id"]) in judged.get("deviations", ())]
     decisive = (*(row for row in rows if row["strength"] == "shall"), *deviating)
     yield Bullets(tuple(_item(row, brief=True) for row in decisive), "signed", reach=Reach.BRIEF)
-    counts = [(sign, name, says, int(judged["counts"][name])) for name, (sign, says) in VERDICTS.items()]
+    known = [(name, *sentences.VERDICTS[name]) for name in VERDICTS]
+    counts = [(sign, name, says, int(judged["counts"][name])) for name, sign, _, says in known]
     totals = ", ".join(f"{n} {name}" for _, name, _, n in counts if n)
     yield Paragraph(f"{sum(n for *_, n in counts)} rows: {totals}", reach=Reach.BRIEF)
     yield Bullets(
@@ -100,8 +87,8 @@ def conformity_blocks(record: Record) -> Iterator[Block]:
     clauses: dict[str, list[Row]] = {}
     for row in rows:
         clauses.setdefault(visible(row["clause"]), []).append(_row(row, places))
-    known = str(judged.get("profile", ""))
-    headed = profile(known).headed if known in profiles() else str  # a clause stands alone where its profile is unknown
+    rules = str(judged.get("profile", ""))
+    headed = profile(rules).headed if rules in profiles() else str  # a clause stands alone where its profile is unknown
     by_clause = [line for name, lines in clauses.items() for line in (Row(title=headed(name)), *lines)]
     filters = tuple(
         Filter(style=_style(name), sign=sign, name=name, more=f"{n}, {what}") for sign, name, what, n in counts if n
@@ -111,8 +98,8 @@ def conformity_blocks(record: Record) -> Iterator[Block]:
     parts: list[Block] = [replace(demands, filters=filters)]
     if supplement := judged.get("supplement", ()):
         name, lines = "Supplementary rules", [_row(row, places, named=False) for row in supplement]
-        rules = _judged_table(name, "Rules of other sources", "rule, in our words", lines)
-        parts.append(Fold(title=name, more=f"{len(lines)}, outside the verdict", blocks=(rules,)))
+        others = _judged_table(name, "Rules of other sources", "rule, in our words", lines)
+        parts.append(Fold(title=name, more=f"{len(lines)}, outside the verdict", blocks=(others,)))
     yield Card(tuple(parts), "judged", reach=Reach.REPORT)
     yield Paragraph(sentences.SAID["limits"], "soft", reach=Reach.REPORT)
 
@@ -134,7 +121,7 @@ def _item(row: Mapping[str, Any], *, brief: bool) -> Item:
 
 
 def _sign(verdict: str) -> str:
-    return VERDICTS.get(verdict, ("", ""))[0]
+    return sentences.VERDICTS[verdict][0] if verdict in VERDICTS else ""
 
 
 def _row(row: Mapping[str, Any], places: AbstractSet[str], *, named: bool = True) -> Row:

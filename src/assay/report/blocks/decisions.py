@@ -13,15 +13,8 @@ from assay.core.blocks.lead import Verdict
 from assay.core.text import counted, figure, visible
 from assay.report import sentences
 
-ANSWERS: Final = {
-    "fail": ("✗", "bad"),
-    "inconclusive": ("?", "open"),
-    "pass": ("✓", "good"),
-    "contradicted": ("✗", "bad"),
-    "not decidable": ("?", "open"),
-    "supported": ("✓", "good"),
-}
-"""Sign and tone of every answer to a criterion and to a claim, the worst first."""
+ANSWERS: Final = ("fail", "inconclusive", "pass", "contradicted", "not decidable", "supported")
+"""Every answer to a criterion and to a claim, the worst first."""
 POINTS: Final = 100
 
 
@@ -40,7 +33,7 @@ class Judged(NamedTuple):
     @property
     def sign(self) -> str:
         """The sign of the verdict."""
-        return ANSWERS[self.verdict][0]
+        return sentences.VERDICTS[self.verdict][0]
 
 
 class Verdicts(NamedTuple):
@@ -67,7 +60,7 @@ def judged_card(name: str, caption: str, heads: Iterable[Head], judged: Iterable
     rows = (
         (
             Cell(row.criterion, below=row.words),
-            Cell(row.verdict, row.sign, tone=ANSWERS[row.verdict][1]),
+            Cell(row.verdict, row.sign, tone=sentences.VERDICTS[row.verdict][1]),
             Cell(row.value, below=row.ends),
             row.risk,
             Cell(row.why, below=row.needed),
@@ -84,14 +77,14 @@ def verdicts(record: Record | Mapping[str, Any]) -> Verdicts | None:
         return None
     names = [str(decision["verdict"]) for decision in decisions]
     overall, says = worst_of(names), _said(names)
-    sign, tone = ANSWERS[overall]
+    sign, tone, _ = sentences.VERDICTS[overall]
     shown = Verdict(sign, overall, tone, f"Acceptance criteria: {says}.", "decisions", "each criterion")
     return Verdicts(overall, says, tuple(map(_judged, decisions)), shown)
 
 
 def worst_of(answers: Iterable[str]) -> str:
     """The worst of some answers."""
-    return min(answers, key=list(ANSWERS).index)
+    return min(answers, key=ANSWERS.index)
 
 
 def _said(verdict_names: list[str]) -> str:
