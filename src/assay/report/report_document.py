@@ -79,21 +79,16 @@ class Document:
     def report(self) -> Report:
         """The whole report."""
         return Report(
-            title=self.title(),
+            title=background.title(self.record, self._counted_units()),
             kind=self.kind,
             about=self.lead.about,
             verdicts=tuple(self.verdicts()),
-            badges=tuple(self.badges()),
+            badges=(*self.lead.badges, *(() if self.record.get("decisions") else (NO_CRITERION,))),
             opening=self.opening(),
             remarks=tuple(self.remarks()),
             facts=tuple(self.facts()),
             sections=tuple(self.sections()),
         )
-
-    def title(self) -> str:
-        """What the Record is about."""
-        title, rows = background.title(self.record), background.rows(self.record)
-        return title.replace(rows, self._counted_units()) if title.endswith(rows) else title
 
     def verdicts(self) -> Iterator[Verdict]:
         """What a plan, criteria and claims come to."""
@@ -107,12 +102,6 @@ class Document:
             from assay.report.blocks.claims import claims_verdict
 
             yield claims_verdict(self.record)
-
-    def badges(self) -> Iterator[Verdict]:
-        """What a reader should know at a glance."""
-        yield from self.lead.badges
-        if not self.record.get("decisions"):
-            yield NO_CRITERION
 
     def facts(self) -> Iterator[tuple[str, str]]:
         """What a reader asks first."""

@@ -49,15 +49,15 @@ class Split(NamedTuple):
     """First and last moment, in years."""
 
 
-def title(record: Record) -> str:
-    """What the Record is about."""
+def title(record: Record, units: str = "") -> str:
+    """What the Record is about: its plan, its file, or how many units or rows there are."""
     plan = record["plan"]
     if planned := plan.get("declared", {}).get("plan", {}).get("title"):
         model = visible(plan.get("model") or "")
         return f"{prose(planned).rstrip('.')}: model {model}" if model else prose(planned)
     data = plan.get("data", {})
     # Only a file has a name worth a title; "the given columns" would not tell two reports apart.
-    return f"Assessment of {visible(data['from']) if data.get('format') else rows(record)}"
+    return f"Assessment of {visible(data['from']) if data.get('format') else units or rows(record)}"
 
 
 def rows(record: Record) -> str:

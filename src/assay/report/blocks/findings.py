@@ -62,15 +62,12 @@ def sentence(finding: Mapping[str, Any]) -> str:
     size = _amount(value, effect) if value else ""
     what = _ahead(str(finding["about"]), effect, ahead=ahead, behind=behind, size=size)
     by_margin = [says for ending, says in sentences.MARGINS.items() if str(finding["test"]).endswith(ending)]
-    lead = "" if finding.get("significant") or value == 0 else _not_shown(finding)
+    alone = finding["p"] is not None and finding["p"] <= 1 - float(finding["level"])
+    not_shown = "Not significant after correction: " if alone else f"{sentences.FINDINGS['open']}: "
+    lead = "" if finding.get("significant") or value == 0 else not_shown
     lead = by_margin[0][state].format(*models) if by_margin else lead
     named = not what.startswith((ahead, behind))  # a name keeps its spelling, a measure opens the sentence
     return prose(f"{lead}{what if lead or not named else what[:1].upper() + what[1:]}{sure}, {p}.")
-
-
-def _not_shown(finding: Mapping[str, Any]) -> str:
-    alone = finding["p"] is not None and finding["p"] <= 1 - float(finding["level"])
-    return "Not significant after correction: " if alone else "No difference is shown: "
 
 
 def _ahead(about: str, effect: Mapping[str, Any], *, size: str, **models: str) -> str:

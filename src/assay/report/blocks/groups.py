@@ -14,7 +14,7 @@ from assay.core.blocks.lead import ClassSizes, Lead
 from assay.core.text import chance_shown, counted, figure, listed, visible
 from assay.core.values import SMALL
 from assay.report import sentences
-from assay.report.blocks.estimates import Estimates
+from assay.report.blocks.estimates import Estimates, interval_row
 
 MOST_CHARTS: Final = 6
 MOST_ROWS: Final = 200
@@ -200,11 +200,7 @@ def _forest(factor: Factor, levels: Sequence[Level], place: int) -> Chart:
     """One measure level by level; measures of the same range share an axis, so that they can be compared."""
     column, whole = factor.columns[place], factor.whole[place]
     alike = [e for level in levels for e in level.entries if e.about.range == column.range]
-    rows = [
-        {"label": f"△ {level.label}" if level.small else level.label, "value": e.value, "low": e.low, "high": e.high,
-         "text": e.shown if e.defined else f"∅ {e.shown}", "small": e.short}
-        for level in levels for e in (level.entries[place],)
-    ]  # fmt: skip
+    rows = [interval_row(f"△ {row.label}" if row.small else row.label, row.entries[place]) for row in levels]
     data: dict[str, Any] = {"title": column.name, "rows": rows}
     data["holds"] = [x for e in alike for x in (e.low, e.value, e.high) if x is not None]
     if whole is not None and whole.value is not None:
@@ -237,7 +233,7 @@ def _level_table(factor: Factor, level: str) -> Table:
 def _spread_blocks(record: Record, name: str, factor: Factor) -> Iterator[Block]:
     """Whether sites differ by more than chance; nothing for a Record that was not merged."""
     by_measure = {test["measure"]: test for test in record.get("heterogeneity", ()) if test["factor"] == name}
-    rows = []
+    rows: list[tuple[str | Cell, ...]] = []
     for column in factor.columns:
         if (test := by_measure.get(column.measure)) is not None:
             ends = [(real(test[end]["value"]), visible(test[end]["level"])) for end in ("lowest", "highest")]

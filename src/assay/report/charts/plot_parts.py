@@ -62,14 +62,9 @@ ORANGE: Final = Look("ln2", "up", LIGHT.orange, "7 3")
 INK: Final = Look("ct", "ik", "currentColor", "2 2.5")
 SOFT: Final = Look("rf", "so", "currentColor", "9 2 2 2")
 LOOKS: Final = (BLUE, ORANGE, INK, SOFT)
+"""Those of series in order, which differ by dash and colour."""
 CHANCE: Final = Look("rf", "so", "currentColor", "3 3", 1)
 QUIET: Final = Look("rf", "so", "currentColor", width=0.8)
-
-
-def look_of(place: int) -> Look:
-    """The look of a series by its place: four differ by dash and colour, those after them are thinner."""
-    look = LOOKS[place % len(LOOKS)]
-    return Look(look.line, look.area, look.colour, look.dash, max(0.8, look.width - place // len(LOOKS)))
 
 
 def number(value: object, scale: str = "") -> float | None:

@@ -23,7 +23,7 @@ from assay.report.charts.plane import (
     thinned_columns,
     tick_texts,
 )
-from assay.report.charts.plot_parts import BLUE, CHANCE, INK, ORANGE, Data, Look, value_text
+from assay.report.charts.plot_parts import BLUE, CHANCE, INK, LOOKS, ORANGE, Data, Look, value_text
 from assay.report.colours import LIGHT
 from assay.report.fit_text import ems, fitted
 
@@ -143,7 +143,9 @@ class Series:
         self.points: list[Spot] = points
         self.bands = [parts.tuples(raw.get(key), (*scales, scales[1])) for key in ("band", "outer")]
         """The band that holds at each place, and the one that holds for the whole line."""
-        look = parts.QUIET if raw.get("quiet") else parts.look_of(next(places))
+        place = 0 if raw.get("quiet") else next(places)
+        look = parts.QUIET if raw.get("quiet") else LOOKS[place % len(LOOKS)]
+        look = replace(look, width=max(0.8, look.width - place // len(LOOKS)))  # those after the first four are thinner
         look = replace(look, width=1.2) if raw.get("thin") else look
         look = replace(look, dash=look.dash or "4 3") if raw.get("dashed") else look
         self.look = CHANCE if raw.get("chance") else look
@@ -258,7 +260,10 @@ def distribution(chart: Data) -> str:
     bins = [(plane.x(a), plane.x(b), n) for (a, b), n in zip(pairwise(edges), counts, strict=True) if n > 0]
     blocks = (plane.block(a, max(b - 0.6, a + 0.4), min(plane.y(n), plane.bottom - 0.6)) for a, b, n in bins)
     body = BLUE.fill("".join(blocks), ".65")
-    body += _outline(edges, others, plane)
+    if len(others) == len(counts):
+        tops = [spot for (a, b), n in zip(pairwise(edges), others, strict=True) for spot in ((a, n), (b, n))]
+        outline = ((edges[0], 0.0), *tops, (edges[-1], 0.0))
+        body += ORANGE.stroke(path_text([(plane.x(x), plane.y(y)) for x, y in outline]))
     uprights = "".join(
         INK.stroke(f"M{near(plane.x(x))} {TOP}V{plane.bottom}", width=1.2) + plane.name((plane.x(x), TOP + 14), text)
         for x, text in marks
@@ -266,22 +271,11 @@ def distribution(chart: Data) -> str:
     movable = next((f' id="{mark["id"]}"' for mark in chart.get("marks") or () if "id" in mark), "")
     body += uprights.replace("<path", f"<path{movable}", 1)
     names = (replace(BLUE, width=8), parts.safe_text(chart.get("name"))), (ORANGE, parts.safe_text(second.get("name")))
-    return plane.draw(f"{phrases(_bin_facts(edges, counts, marks), most=6)}.", body, names)
-
-
-def _bin_facts(edges: Sequence[float], counts: Sequence[float], marks: Iterable[tuple[float, str]]) -> list[str]:
-    """How many values there are, where most of them are, and the named places."""
     most = counts.index(max(counts))
     facts = [f"{value_text(sum(counts))} values from {value_text(edges[0])} to {value_text(edges[-1])}"]
     facts += [f"most, {value_text(counts[most])}, from {value_text(edges[most])} to {value_text(edges[most + 1])}"]
-    return facts + [f"{parts.short_name(text)} at {value_text(x)}" for x, text in marks if text]
-
-
-def _outline(edges: Sequence[float], counts: Sequence[float], plane: Plane) -> str:
-    if len(edges) != len(counts) + 1:
-        return ""
-    tops = [spot for (a, b), n in zip(pairwise(edges), counts, strict=True) for spot in ((a, n), (b, n))]
-    return ORANGE.stroke(path_text([(plane.x(x), plane.y(y)) for x, y in ((edges[0], 0), *tops, (edges[-1], 0))]))
+    facts += [f"{parts.short_name(text)} at {value_text(x)}" for x, text in marks if text]
+    return plane.draw(f"{phrases(facts, most=6)}.", body, names)
 
 
 def cloud(chart: Data) -> str:

@@ -251,7 +251,7 @@ def _grid(block: tree.Grid) -> str:
     corner, total = '<td colspan="2"></td>', '<th class="sum" scope="col">all</th>'
     head = lines((tag("tr", corner, across, "<td></td>"), tag("tr", corner, heads, total)))
     first = tag("th", tag("span", block.down), class_="axis", scope="rowgroup", rowspan=str(size))
-    rows = []
+    rows: list[str] = []
     for label, cells, total in zip(block.labels, block.rows, block.sums, strict=True):
         drawn = "".join(map(_grid_cell, cells))
         rows.append(tag("tr", "" if rows else first, tag("th", _named(label), scope="row"), drawn, _sum(total)))
