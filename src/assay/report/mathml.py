@@ -49,24 +49,14 @@ def _drawn(node: ast.expr) -> tuple[str, int]:  # noqa: C901, PLR0911  one case 
             return f"<mtext>{escape(text)}</mtext>", ATOM
         case ast.Constant(value=value):
             return f"<mn>{value!r}</mn>", ATOM
-        case ast.BinOp(left=left, op=ast.Div(), right=right):
-            return f"<mfrac>{_whole(left)}{_whole(right)}</mfrac>", ATOM
-        case ast.BinOp(left=left, op=ast.Pow(), right=right):
-            return f"<msup>{_inside(left, ATOM)}{_whole(right)}</msup>", ATOM
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in JOINED:
-            sign, tight, after = JOINED[type(op)]
-            sign = "" if sign == TIMES and not isinstance(right, ast.Constant) else f"<mo>{sign}</mo>"
-            return f"{_inside(left, tight)}{sign}{_inside(right, after)}", tight
+        case ast.BinOp():
+            return _binary(node)
         case ast.UnaryOp(op=ast.USub(), operand=part):
             return f"<mo>−</mo>{_inside(part, PRODUCT)}", SUM
-        case ast.Compare(left=left, ops=signs, comparators=others):
-            compared = zip(signs, others, strict=True)
-            more = (f"<mo>{COMPARED[type(sign)]}</mo>{_inside(other, SUM)}" for sign, other in compared)
-            return f"{_inside(left, SUM)}{''.join(more)}", TRUTH
-        case ast.IfExp(body=body, test=test, orelse=orelse):
-            cases = (body, f"<mtext>if\u00a0</mtext>{_drawn(test)[0]}"), (orelse, "<mtext>else</mtext>")
-            rows = (f"<mtr><mtd>{_drawn(value)[0]}</mtd><mtd>{when}</mtd></mtr>" for value, when in cases)
-            return f"<mrow><mo>{{</mo><mtable>{''.join(rows)}</mtable></mrow>", ATOM
+        case ast.Compare():
+            return _compared(node)
+        case ast.IfExp():
+            return _either(node)
         case ast.Subscript(value=part, slice=index):
             place = "<mtext>next</mtext>" if isinstance(index, ast.Slice) else _whole(index)
             return f"<msub>{_inside(part, ATOM)}{place}</msub>", ATOM
@@ -76,6 +66,31 @@ def _drawn(node: ast.expr) -> tuple[str, int]:  # noqa: C901, PLR0911  one case 
         case ast.Call(func=function, args=given, keywords=named):
             return _called(function.id if isinstance(function, ast.Name) else "", given, named)
     raise _UnknownError
+
+
+def _binary(node: ast.BinOp) -> tuple[str, int]:
+    left, right, kind = node.left, node.right, type(node.op)
+    if kind is ast.Div:
+        return f"<mfrac>{_whole(left)}{_whole(right)}</mfrac>", ATOM
+    if kind is ast.Pow:
+        return f"<msup>{_inside(left, ATOM)}{_whole(right)}</msup>", ATOM
+    if kind not in JOINED:
+        raise _UnknownError
+    sign, tight, after = JOINED[kind]
+    sign = "" if sign == TIMES and not isinstance(right, ast.Constant) else f"<mo>{sign}</mo>"
+    return f"{_inside(left, tight)}{sign}{_inside(right, after)}", tight
+
+
+def _compared(node: ast.Compare) -> tuple[str, int]:
+    compared = zip(node.ops, node.comparators, strict=True)
+    more = (f"<mo>{COMPARED[type(sign)]}</mo>{_inside(other, SUM)}" for sign, other in compared)
+    return f"{_inside(node.left, SUM)}{''.join(more)}", TRUTH
+
+
+def _either(node: ast.IfExp) -> tuple[str, int]:
+    cases = (node.body, f"<mtext>if\u00a0</mtext>{_drawn(node.test)[0]}"), (node.orelse, "<mtext>else</mtext>")
+    rows = (f"<mtr><mtd>{_drawn(value)[0]}</mtd><mtd>{when}</mtd></mtr>" for value, when in cases)
+    return f"<mrow><mo>{{</mo><mtable>{''.join(rows)}</mtable></mrow>", ATOM
 
 
 def _called(name: str, given: Sequence[ast.expr], named: Sequence[ast.keyword]) -> tuple[str, int]:

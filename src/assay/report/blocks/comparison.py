@@ -236,9 +236,7 @@ def _value_table(made: Compared) -> Iterator[Table]:
     if not values:
         return
     ranked = [str(place["model"]) for place in made.record["ranking"]]
-    pairs = [f for f in made.record["findings"] if len(f["models"]) == 2 and not is_margin(f)]  # noqa: PLR2004
-    tests = {name: [pair for pair in pairs if pair["about"] == name] for name in values}
-    letters = {name: _letters(ranked or models, about_it) if about_it else {} for name, about_it in tests.items()}
+    letters = {name: _letters_by(made.record, name, ranked or models) for name in values}
     rows: list[Cells] = []
     for model in sorted(models, key=lambda m: ranked.index(m) if m in ranked else len(ranked)):
         cells = []
@@ -257,6 +255,12 @@ def _value_table(made: Compared) -> Iterator[Table]:
     said = "; models that share a letter cannot be told apart" if any(letters.values()) else ""
     caption = f"Every model and measure with {made.level} intervals, the best in bold{said}"
     yield table("Models and measures", caption, heads, rows, small=True)
+
+
+def _letters_by(record: Record, measure: str, order: Sequence[str]) -> dict[str, str]:
+    """Letters by model, from the tests of a measure; nothing where none was made."""
+    tests = [f for f in record["findings"] if f["about"] == measure and len(f["models"]) == 2 and not is_margin(f)]  # noqa: PLR2004
+    return _letters(order, tests) if tests else {}
 
 
 def _letters(order: Sequence[str], tests: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -61,8 +61,7 @@ def conformity_verdict(record: Record) -> Verdict:
 
 def conformity_blocks(record: Record) -> Iterator[Block]:
     """What wants an answer, every requirement row by clause, and the supplementary rules."""
-    judged, places = record["conformity"], _places(record)
-    rows = judged["rows"]
+    judged, rows = record["conformity"], record["conformity"]["rows"]
     document, overall = visible(judged.get("document", "")), visible(judged["overall"])
     yield Paragraph(f"{document}: {overall}. {prose(judged.get('says', ''))}.", "strong", reach=Reach.REPORT)
     yield Paragraph(f"Conformity with {document}: {overall}", "strong", reach=Reach.BRIEF)
@@ -84,24 +83,28 @@ def conformity_blocks(record: Record) -> Iterator[Block]:
     if unmet:
         listed = Bullets(tuple(_item(row, brief=False) for row in unmet), "verdicts")
         yield Card((Heading(UNMET), listed), reach=Reach.REPORT)
+    filters = tuple(
+        Filter(style=_style(name), sign=sign, name=name, more=f"{n}, {what}") for sign, name, what, n in counts if n
+    )
+    yield Card(tuple(_requirements(judged, _places(record), filters)), "judged", reach=Reach.REPORT)
+    yield Paragraph(sentences.SAID["limits"], "soft", reach=Reach.REPORT)
+
+
+def _requirements(judged: Mapping[str, Any], places: AbstractSet[str], filters: tuple[Filter, ...]) -> Iterator[Block]:
+    """Every row by clause, and the rules of other sources."""
     clauses: dict[str, list[Row]] = {}
-    for row in rows:
+    for row in judged["rows"]:
         clauses.setdefault(visible(row["clause"]), []).append(_row(row, places))
     rules = str(judged.get("profile", ""))
     headed = profile(rules).headed if rules in profiles() else str  # a clause stands alone where its profile is unknown
     by_clause = [line for name, lines in clauses.items() for line in (Row(title=headed(name)), *lines)]
-    filters = tuple(
-        Filter(style=_style(name), sign=sign, name=name, more=f"{n}, {what}") for sign, name, what, n in counts if n
-    )
     caption = "Every requirement row with its verdict, the reason, and links to each piece of evidence"
     demands = _judged_table("Requirements by clause", caption, "demand, in our words", by_clause)
-    parts: list[Block] = [replace(demands, filters=filters)]
+    yield replace(demands, filters=filters)
     if supplement := judged.get("supplement", ()):
         name, lines = "Supplementary rules", [_row(row, places, named=False) for row in supplement]
         others = _judged_table(name, "Rules of other sources", "rule, in our words", lines)
-        parts.append(Fold(title=name, more=f"{len(lines)}, outside the verdict", blocks=(others,)))
-    yield Card(tuple(parts), "judged", reach=Reach.REPORT)
-    yield Paragraph(sentences.SAID["limits"], "soft", reach=Reach.REPORT)
+        yield Fold(title=name, more=f"{len(lines)}, outside the verdict", blocks=(others,))
 
 
 def _judged_table(name: str, caption: str, demand: str, rows: Iterable[Row]) -> Table:

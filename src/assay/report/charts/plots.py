@@ -170,17 +170,18 @@ def lines(chart: Data) -> str:
     extent += [(x, series[0].points[0][1]) for *ends, _ in spans for x in ends]
     plane = Plane(chart, extent, scales, LOW if chart.get("low") else SIDE)
     body = _floor(chart, plane) + plane.diagonal() + _spans(spans, plane)
-    for line in series:
-        for band in () if line.raw.get("whiskers") else filter(None, line.bands):
-            edges = [*((x, high) for x, _, high in band), *((x, low) for x, low, _ in reversed(band))]
-            body += line.look.fill(plane.path(edges) + "Z", ".15")
+    body += "".join(_bands(line, plane) for line in series)
     body += "".join(_line(line, plane) for line in reversed(series)) + _marks(chart, scales, plane)
     facts = [_described(line, scales) for line in series]
     facts += [f"{parts.short_name(text or 'marked')} from {value_text(a)} to {value_text(b)}" for a, b, text in spans]
+    return plane.draw(f"{counted(len(series), 'line')}: {phrases(facts, most=6)}.", body, _named(chart, series))
+
+
+def _named(chart: Data, series: Iterable[Series]) -> list[tuple[Look, str]]:
+    """What a legend names: the lines, the diagonal and the band."""
     named = [(look, name) for name, look in {line.name: line.look for line in series}.items()]
     named += [(CHANCE, str(chart["diagonal"]))] if isinstance(chart.get("diagonal"), str) else []
-    named += [(BANDED, str(chart.get("shaded") or ""))]
-    return plane.draw(f"{counted(len(series), 'line')}: {phrases(facts, most=6)}.", body, named)
+    return [*named, (BANDED, str(chart.get("shaded") or ""))]
 
 
 def _described(line: Series, scales: tuple[str, str]) -> str:
@@ -228,6 +229,14 @@ def _marks(chart: Data, scales: Sequence[str], plane: Plane) -> str:
     return drawn
 
 
+def _bands(line: Series, plane: Plane) -> str:
+    drawn = ""
+    for band in () if line.raw.get("whiskers") else filter(None, line.bands):
+        edges = [*((x, high) for x, _, high in band), *((x, low) for x, low, _ in reversed(band))]
+        drawn += line.look.fill(plane.path(edges) + "Z", ".15")
+    return drawn
+
+
 def _line(line: Series, plane: Plane) -> str:
     """A line without its points outside the plane, with its points marked where they are few."""
     if line.raw.get("whiskers"):  # the points stand alone, each with its own ends
@@ -260,10 +269,7 @@ def distribution(chart: Data) -> str:
     bins = [(plane.x(a), plane.x(b), n) for (a, b), n in zip(pairwise(edges), counts, strict=True) if n > 0]
     blocks = (plane.block(a, max(b - 0.6, a + 0.4), min(plane.y(n), plane.bottom - 0.6)) for a, b, n in bins)
     body = BLUE.fill("".join(blocks), ".65")
-    if len(others) == len(counts):
-        tops = [spot for (a, b), n in zip(pairwise(edges), others, strict=True) for spot in ((a, n), (b, n))]
-        outline = ((edges[0], 0.0), *tops, (edges[-1], 0.0))
-        body += ORANGE.stroke(path_text([(plane.x(x), plane.y(y)) for x, y in outline]))
+    body += _outline(edges, others, plane)
     uprights = "".join(
         INK.stroke(f"M{near(plane.x(x))} {TOP}V{plane.bottom}", width=1.2) + plane.name((plane.x(x), TOP + 14), text)
         for x, text in marks
@@ -271,11 +277,22 @@ def distribution(chart: Data) -> str:
     movable = next((f' id="{mark["id"]}"' for mark in chart.get("marks") or () if "id" in mark), "")
     body += uprights.replace("<path", f"<path{movable}", 1)
     names = (replace(BLUE, width=8), parts.safe_text(chart.get("name"))), (ORANGE, parts.safe_text(second.get("name")))
+    return plane.draw(f"{phrases(_bin_facts(edges, counts, marks), most=6)}.", body, names)
+
+
+def _bin_facts(edges: Sequence[float], counts: Sequence[float], marks: Iterable[tuple[float, str]]) -> Iterator[str]:
+    """How many values there are, where most of them are, and the named places."""
     most = counts.index(max(counts))
-    facts = [f"{value_text(sum(counts))} values from {value_text(edges[0])} to {value_text(edges[-1])}"]
-    facts += [f"most, {value_text(counts[most])}, from {value_text(edges[most])} to {value_text(edges[most + 1])}"]
-    facts += [f"{parts.short_name(text)} at {value_text(x)}" for x, text in marks if text]
-    return plane.draw(f"{phrases(facts, most=6)}.", body, names)
+    yield f"{value_text(sum(counts))} values from {value_text(edges[0])} to {value_text(edges[-1])}"
+    yield f"most, {value_text(counts[most])}, from {value_text(edges[most])} to {value_text(edges[most + 1])}"
+    yield from (f"{parts.short_name(text)} at {value_text(x)}" for x, text in marks if text)
+
+
+def _outline(edges: Sequence[float], counts: Sequence[float], plane: Plane) -> str:
+    if len(edges) != len(counts) + 1:
+        return ""
+    tops = [spot for (a, b), n in zip(pairwise(edges), counts, strict=True) for spot in ((a, n), (b, n))]
+    return ORANGE.stroke(path_text([(plane.x(x), plane.y(y)) for x, y in ((edges[0], 0), *tops, (edges[-1], 0))]))
 
 
 def cloud(chart: Data) -> str:
@@ -292,18 +309,26 @@ def cloud(chart: Data) -> str:
     plane = Plane(chart, [*corners, *points, *((across[0], at) for at, _ in rules)])
     body = _shades(counts, plane, corners) + plane.diagonal()
     body += replace(INK, dash="").stroke(plane.dots(points[:SPOTS]), width=2.6, opacity=".7", ends="round")
-    for at, rule in rules:
-        look = replace(ORANGE, dash="6 3" if rule.get("dashed") else "", width=1.4)
-        name = plane.name((plane.right, plane.y(at)), parts.safe_text(rule.get("text")))
-        body += look.stroke(f"M{plane.left} {near(plane.y(at))}H{plane.right}") + name
+    body += "".join(_rule(at, rule, plane) for at, rule in rules)
     peak, row, column = max((n, -i, -j) for i, cells in enumerate(counts) for j, n in enumerate(cells))
     notes = [f"Darker cells hold more, up to {value_text(round(peak) if peak >= 1 else peak)}."]
     notes += [f"{SPOTS} of {len(points):,} points are drawn."] if len(points) > SPOTS else []
-    x, y = (f"{value_text(edges[-i])} to {value_text(edges[1 - i])}" for edges, i in ((across, column), (up, row)))
-    most = f", most at {x} across and {y} up" if peak else ""
-    facts = [f"{value_text(round(sum(map(sum, counts)), 6))} values{most}"]
+    facts = [f"{value_text(round(sum(map(sum, counts)), 6))} values{_most(peak, (across, column), (up, row))}"]
     facts += [f"{parts.short_name(rule.get('text') or 'line')} at {value_text(at)}" for at, rule in rules]
     return plane.draw(f"{phrases(facts, most=6)}.", body, notes=notes)
+
+
+def _most(peak: float, *sides: tuple[Sequence[float], int]) -> str:
+    """Where the fullest cell is."""
+    x, y = (f"{value_text(edges[-i])} to {value_text(edges[1 - i])}" for edges, i in sides)
+    return f", most at {x} across and {y} up" if peak else ""
+
+
+def _rule(value: float, rule: Data, plane: Plane) -> str:
+    """A named level line."""
+    look, at = replace(ORANGE, dash="6 3" if rule.get("dashed") else "", width=1.4), plane.y(value)
+    name = plane.name((plane.right, at), parts.safe_text(rule.get("text")))
+    return look.stroke(f"M{plane.left} {near(at)}H{plane.right}") + name
 
 
 def _shades(grid: Sequence[Sequence[float]], plane: Plane, corners: Sequence[Spot]) -> str:

@@ -87,15 +87,10 @@ def block_html(block: tree.Block) -> str:  # noqa: C901, PLR0911  one case for e
             return tag("ul", lines(map(drawn, items)), class_=name)
         case tree.Bullets(items=items):
             return tag("ul", *(tag("li", labelled(item.text)) for item in items), class_="plain")
-        case tree.Terms(terms=terms, look="list"):
-            return tag("dl", lines(map(_term, terms)), class_="list")
-        case tree.Terms(terms=terms, look=look):
-            texts = (tag("code", escaped(t.text)) if look == "code" else escaped(t.text) for t in terms)
-            return _pairs(((t.name, text) for t, text in zip(terms, texts, strict=True)), class_="terms")
-        case tree.Figure(charts=shown, alt=alt, look=look, note=note):
-            below = "\n" + tag("p", escaped(note), class_="soft") if note else ""
-            panels = {"class_": "panels many" if look == "many" else "panels", "role": "group"}
-            return tag("figure", lines(map(chart_html, shown)), **panels, aria_label=escaped(alt)) + below
+        case tree.Terms():
+            return _terms(block)
+        case tree.Figure():
+            return _figure(block)
         case tree.Card(blocks=blocks, look=look, id=place):
             return tag("div", lines(map(block_html, blocks)), class_=_classes("card", look), id=place)
         case tree.Fold(title=title, blocks=blocks):
@@ -135,6 +130,19 @@ def _judged(item: tree.Item) -> str:
 
 def _pairs(pairs: Iterable[tuple[str, str]], **attributes: str) -> str:
     return tag("dl", *(tag("dt", escaped(name)) + tag("dd", text) for name, text in pairs), **attributes)
+
+
+def _terms(block: tree.Terms) -> str:
+    if block.look == "list":
+        return tag("dl", lines(map(_term, block.terms)), class_="list")
+    texts = (tag("code", escaped(t.text)) if block.look == "code" else escaped(t.text) for t in block.terms)
+    return _pairs(((t.name, text) for t, text in zip(block.terms, texts, strict=True)), class_="terms")
+
+
+def _figure(block: tree.Figure) -> str:
+    below = "\n" + tag("p", escaped(block.note), class_="soft") if block.note else ""
+    panels = {"class_": "panels many" if block.look == "many" else "panels", "role": "group"}
+    return tag("figure", lines(map(chart_html, block.charts)), **panels, aria_label=escaped(block.alt)) + below
 
 
 def _term(term: tree.Term) -> str:
@@ -204,14 +212,7 @@ def _cell(cell: tree.Cell, column: tree.Column, side: str, look: str, *, head: b
     if cell.anchor:
         text = tag("a", text, href=f"#{cell.anchor}")
     sign = f"{cell.sign} " if cell.sign else ""
-    if verdict:
-        text = tag("b", tag("span", cell.sign, aria_hidden="true"), " ", text)
-    elif cell.tone == "strong":
-        text = tag("b", text)
-    elif cell.tone == "warn" and not judged and not cell.below:
-        text = tag("span", sign, text, class_="warn")
-    elif cell.tone == "soft" and look == "kin" and column.kind == "text":
-        text = tag("small", text, class_="why")
+    text = _toned(text, cell, column, look)
     if look == "kin" and cell.typed:
         text += tag("code", escaped(cell.typed))
     if cell.links:
@@ -219,7 +220,7 @@ def _cell(cell: tree.Cell, column: tree.Column, side: str, look: str, *, head: b
     warn = sign if cell.tone == "warn" and not judged else ""
     why = "" if judged or column.kind == "number" else "why warn" if warn else "why"
     text += small(f"{warn}{cell.below}" if cell.below else "", class_=why) + small(cell.why, class_="why")
-    text += _facts(cell.facts) if cell.facts else ""
+    text += _facts(cell.facts)
     return (
         tag("th", text, scope="row")
         if head
@@ -227,9 +228,22 @@ def _cell(cell: tree.Cell, column: tree.Column, side: str, look: str, *, head: b
     )
 
 
+def _toned(text: str, cell: tree.Cell, column: tree.Column, look: str) -> str:
+    """The text of a cell in its tone."""
+    if cell.tone in VERDICTS:
+        return tag("b", tag("span", cell.sign, aria_hidden="true"), " ", text)
+    if cell.tone == "strong":
+        return tag("b", text)
+    if cell.tone == "warn" and look not in ("judged", "looked") and not cell.below:
+        return tag("span", f"{cell.sign} " if cell.sign else "", text, class_="warn")
+    if cell.tone == "soft" and look == "kin" and column.kind == "text":
+        return tag("small", text, class_="why")
+    return text
+
+
 def _facts(facts: Sequence[tuple[str, str]]) -> str:
     named = _pairs((name, escaped(value)) for name, value in facts)
-    return tag("details", tag("summary", counted(len(facts), "fact")), named)
+    return tag("details", tag("summary", counted(len(facts), "fact")), named) if facts else ""
 
 
 def _link(link: tree.Link) -> str:
