@@ -33,8 +33,7 @@ def _later(place: str, *, compares: bool = True, **more: str) -> Callable[[Recor
 
 
 def _into(record: Record, text: str) -> str:
-    _later("export.model_card.section", compares=False)(record)  # a comparison has none, and is refused here
-    return str(import_module("assay.report.export.model_card").into(record, text))
+    return str(_later("export.model_card.into", compares=False, text=text)(record))
 
 
 RENDERERS.update(

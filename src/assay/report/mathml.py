@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Final
 from xml.sax.saxutils import escape
 
 GREEK: Final = {"beta": "β", "alpha": "α", "gamma": "γ"}
@@ -15,8 +15,9 @@ CLASSES: Final = "classes"
 """What an index runs over where nothing is said."""
 TRUTH, SUM, PRODUCT, ATOM = 0, 1, 2, 3
 """How tightly a part holds together; a looser one inside a tighter one gets brackets."""
+TIMES: Final = "·"
 JOINED: Final[dict[type[ast.operator], tuple[str, int, int]]] = {
-    ast.Mult: ("·", PRODUCT, PRODUCT), ast.Add: ("+", SUM, SUM), ast.Sub: ("−", SUM, PRODUCT),
+    ast.Mult: (TIMES, PRODUCT, PRODUCT), ast.Add: ("+", SUM, SUM), ast.Sub: ("−", SUM, PRODUCT),
 }  # fmt: skip
 """Operators that stand between two parts: how tightly the whole holds, and how tightly what follows must."""
 
@@ -39,11 +40,76 @@ class _UnknownError(Exception):
     """A part of Python that formulas do not use."""
 
 
-def _drawn(node: ast.expr) -> tuple[str, int]:
+def _drawn(node: ast.expr) -> tuple[str, int]:  # noqa: C901, PLR0911  one case for each kind of node
     """A part as MathML, and how tightly it holds together."""
-    if type(node) not in DRAWN:
+    match node:
+        case ast.Name(id=name):
+            return _named(name), ATOM
+        case ast.Constant(value=str(text)):
+            return f"<mtext>{escape(text)}</mtext>", ATOM
+        case ast.Constant(value=value):
+            return f"<mn>{value!r}</mn>", ATOM
+        case ast.BinOp():
+            return _binary(node)
+        case ast.UnaryOp(op=ast.USub(), operand=part):
+            return f"<mo>−</mo>{_inside(part, PRODUCT)}", SUM
+        case ast.Compare():
+            return _compared(node)
+        case ast.IfExp():
+            return _either(node)
+        case ast.Subscript(value=part, slice=index):
+            place = "<mtext>next</mtext>" if isinstance(index, ast.Slice) else _whole(index)
+            return f"<msub>{_inside(part, ATOM)}{place}</msub>", ATOM
+        case ast.List(elts=elements):
+            parts = (part.value if isinstance(part, ast.Starred) else part for part in elements)
+            return "<mo>&#8746;</mo>".join(_drawn(part)[0] for part in parts), SUM
+        case ast.Call(func=function, args=given, keywords=named):
+            return _called(function.id if isinstance(function, ast.Name) else "", given, named)
+    raise _UnknownError
+
+
+def _binary(node: ast.BinOp) -> tuple[str, int]:
+    left, right, kind = node.left, node.right, type(node.op)
+    if kind is ast.Div:
+        return f"<mfrac>{_whole(left)}{_whole(right)}</mfrac>", ATOM
+    if kind is ast.Pow:
+        return f"<msup>{_inside(left, ATOM)}{_whole(right)}</msup>", ATOM
+    if kind not in JOINED:
         raise _UnknownError
-    return DRAWN[type(node)](node)
+    sign, tight, after = JOINED[kind]
+    sign = "" if sign == TIMES and not isinstance(right, ast.Constant) else f"<mo>{sign}</mo>"
+    return f"{_inside(left, tight)}{sign}{_inside(right, after)}", tight
+
+
+def _compared(node: ast.Compare) -> tuple[str, int]:
+    compared = zip(node.ops, node.comparators, strict=True)
+    more = (f"<mo>{COMPARED[type(sign)]}</mo>{_inside(other, SUM)}" for sign, other in compared)
+    return f"{_inside(node.left, SUM)}{''.join(more)}", TRUTH
+
+
+def _either(node: ast.IfExp) -> tuple[str, int]:
+    cases = (node.body, f"<mtext>if\u00a0</mtext>{_drawn(node.test)[0]}"), (node.orelse, "<mtext>else</mtext>")
+    rows = (f"<mtr><mtd>{_drawn(value)[0]}</mtd><mtd>{when}</mtd></mtr>" for value, when in cases)
+    return f"<mrow><mo>{{</mo><mtable>{''.join(rows)}</mtable></mrow>", ATOM
+
+
+def _called(name: str, given: Sequence[ast.expr], named: Sequence[ast.keyword]) -> tuple[str, int]:
+    """A function of something."""
+    match name, given:
+        case (("sum" | "max" | "min"), [over]):
+            return _gathered(name, over)
+        case "sqrt", [part, *_]:
+            return f"<msqrt>{_drawn(part)[0]}</msqrt>", ATOM
+        case "abs", [part, *_]:
+            return _bracketed(_drawn(part)[0], "|", "|"), ATOM
+        case "integral", [curve, low, high]:
+            return f"<msubsup><mo>∫</mo>{_whole(low)}{_whole(high)}</msubsup>{_whole(curve)}", PRODUCT
+        case "expected", [ast.Lambda(args=over, body=body), *_]:
+            letters = "".join(_named(letter.arg) for letter in over.args)
+            return _row(f"<msub><mi>E</mi>{letters}</msub>", _bracketed(_drawn(body)[0], "[", "]")), ATOM
+    parts = [_drawn(part)[0] for part in given]
+    parts += [f"{_named(part.arg or '')}<mo>=</mo>{_drawn(part.value)[0]}" for part in named]
+    return _row(f"<mi>{escape(name.replace('_', ' '))}</mi>", _bracketed("<mo>,</mo>".join(parts))), ATOM
 
 
 def _inside(node: ast.expr, at_least: int) -> str:
@@ -74,69 +140,6 @@ def _named(name: str) -> str:
     return f"<msub><mi>{shown}</mi><mi>{escape(rest.replace('_', ' '))}</mi></msub>" if rest else f"<mi>{shown}</mi>"
 
 
-def _constant(node: ast.Constant) -> tuple[str, int]:
-    if isinstance(node.value, str):
-        return f"<mtext>{escape(node.value)}</mtext>", ATOM
-    return f"<mn>{node.value!r}</mn>", ATOM
-
-
-def _binary(node: ast.BinOp) -> tuple[str, int]:
-    left, right, kind = node.left, node.right, type(node.op)
-    if kind is ast.Div:
-        return f"<mfrac>{_whole(left)}{_whole(right)}</mfrac>", ATOM
-    if kind is ast.Pow:
-        return f"<msup>{_inside(left, ATOM)}{_whole(right)}</msup>", ATOM
-    if kind not in JOINED:
-        raise _UnknownError
-    sign, tight, after = JOINED[kind]
-    sign = "" if kind is ast.Mult and not isinstance(right, ast.Constant) else f"<mo>{sign}</mo>"
-    return f"{_inside(left, tight)}{sign}{_inside(right, after)}", tight
-
-
-def _unary(node: ast.UnaryOp) -> tuple[str, int]:
-    if not isinstance(node.op, ast.USub):
-        raise _UnknownError
-    return f"<mo>−</mo>{_inside(node.operand, PRODUCT)}", SUM
-
-
-def _compared(node: ast.Compare) -> tuple[str, int]:
-    text = _inside(node.left, SUM)
-    for sign, other in zip(node.ops, node.comparators, strict=True):
-        text += f"<mo>{COMPARED[type(sign)]}</mo>{_inside(other, SUM)}"
-    return text, TRUTH
-
-
-def _either(node: ast.IfExp) -> tuple[str, int]:
-    cases = (node.body, f"<mtext>if\u00a0</mtext>{_drawn(node.test)[0]}"), (node.orelse, "<mtext>else</mtext>")
-    rows = "".join(f"<mtr><mtd>{_drawn(value)[0]}</mtd><mtd>{when}</mtd></mtr>" for value, when in cases)
-    return f"<mrow><mo>{{</mo><mtable>{rows}</mtable></mrow>", ATOM
-
-
-def _place(node: ast.Subscript) -> tuple[str, int]:
-    where = "<mtext>next</mtext>" if isinstance(node.slice, ast.Slice) else _whole(node.slice)
-    return f"<msub>{_inside(node.value, ATOM)}{where}</msub>", ATOM
-
-
-def _call(node: ast.Call) -> tuple[str, int]:
-    name = node.func.id if isinstance(node.func, ast.Name) else ""
-    given = node.args
-    if name in ("sum", "max", "min") and len(given) == 1:
-        return _gathered(name, given[0])
-    if name == "sqrt":
-        return f"<msqrt>{_drawn(given[0])[0]}</msqrt>", ATOM
-    if name == "abs":
-        return _bracketed(_drawn(given[0])[0], "|", "|"), ATOM
-    if name == "integral" and len(given) == 3:  # noqa: PLR2004  of what, from, to
-        curve, low, high = map(_whole, given)
-        return f"<msubsup><mo>∫</mo>{low}{high}</msubsup>{curve}", PRODUCT
-    if name == "expected" and isinstance(given[0], ast.Lambda):
-        letters = "".join(_named(letter.arg) for letter in given[0].args.args)
-        return _row(f"<msub><mi>E</mi>{letters}</msub>", _bracketed(_drawn(given[0].body)[0], "[", "]")), ATOM
-    told = [_drawn(one)[0] for one in given]
-    told += [f"{_named(one.arg or '')}<mo>=</mo>{_drawn(one.value)[0]}" for one in node.keywords]
-    return _row(f"<mi>{escape(name.replace('_', ' '))}</mi>", _bracketed("<mo>,</mo>".join(told))), ATOM
-
-
 def _gathered(name: str, over: ast.expr) -> tuple[str, int]:
     """A sum, or the largest or smallest of several; over all classes where nothing else is said."""
     sign = "<mo>∑</mo>" if name == "sum" else f"<mi>{name}</mi>"
@@ -159,21 +162,3 @@ def _ranged(one: ast.comprehension) -> str:
     zipped = isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id == "zip"
     lists = over.args if isinstance(over, ast.Call) and zipped else [over]
     return f"{shown}<mo>∈</mo>{'<mo>,</mo>'.join(_drawn(each)[0] for each in lists)}"
-
-
-def _together(node: ast.List) -> tuple[str, int]:
-    parts = [one.value if isinstance(one, ast.Starred) else one for one in node.elts]
-    return "<mo>&#8746;</mo>".join(_drawn(one)[0] for one in parts), SUM
-
-
-DRAWN: Final[dict[type[ast.expr], Callable[[Any], tuple[str, int]]]] = {
-    ast.Name: lambda node: (_named(node.id), ATOM),
-    ast.Constant: _constant,
-    ast.BinOp: _binary,
-    ast.UnaryOp: _unary,
-    ast.Compare: _compared,
-    ast.IfExp: _either,
-    ast.Subscript: _place,
-    ast.Call: _call,
-    ast.List: _together,
-}

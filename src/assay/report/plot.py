@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise, repeat
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
 from assay.assess.record.record import Record
 from assay.assess.tidy import to_columns, to_frame
-from assay.core.blocks import Block, Card, Chart, Figure, Fold
+from assay.core.blocks import Chart, Figure
 from assay.core.errors import PlanError, unknown_choice
 from assay.core.task import find_task
 from assay.core.text import visible
@@ -21,6 +21,7 @@ from assay.report.blocks.comparison import VALUES, forest_of_models
 from assay.report.charts import draw
 from assay.report.render.pdf import style, typesetter
 from assay.report.report_document import Document
+from assay.report.sections import flat
 from assay.rows.temporary_files import write_whole
 
 Rows: TypeAlias = list[dict[str, Any]]
@@ -103,51 +104,50 @@ def intervals(record: Record) -> Plot:
 
 def figure(record: Record, title: str) -> Plot:
     """A chart of the report by its title, with its numbers row by row."""
-    sections = Document(record).sections()
-    charts = {str(data["title"]): (chart, data) for part in sections for chart, data in _charts(part.blocks)}
+    blocks = flat(block for part in Document(record).sections() for block in part.blocks)
+    drawn = [chart for block in blocks if isinstance(block, Figure) for chart in block.charts]
+    titled = ((chart, cast("Data", chart.data[0])) for chart in drawn)
+    charts = {str(data["title"]): (chart, data) for chart, data in titled if data.get("title")}
     key = next((known for known in charts if known.casefold() == title.casefold()), None)
     if key is None:
         raise unknown_choice(title, sorted(charts), f'the report has no chart "{visible(title)}"')
     chart, data = charts[key]
-    return _plot("_".join(WORDS.findall(key.lower())), chart, list(_tidy(data)))
+    return _plot("_".join(WORDS.findall(key.lower())), chart, list(MARKS[chart.kind](data)))
 
 
-def _charts(blocks: Iterable[Block]) -> Iterator[tuple[Chart, Data]]:
-    """Charts that have a title, also those within cards and folds."""
-    for block in blocks:
-        if isinstance(block, Figure):
-            charts = ((chart, cast("Data", chart.data[0])) for chart in block.charts)
-            yield from ((chart, data) for chart, data in charts if data.get("title"))
-        elif isinstance(block, (Card, Fold)):
-            yield from _charts(block.blocks)
-
-
-def _tidy(data: Data) -> Iterator[dict[str, Any]]:
-    """The numbers of a chart of any kind, a dictionary for each mark."""
-    for line in data.get("series", ()):
-        yield from ({"series": line.get("name") or "", "x": point[0], "y": point[1]} for point in line["points"])
-    for part in filter(None, (data, data.get("second"))) if "edges" in data else ():
-        for (low, high), n in zip(pairwise(data["edges"]), part["counts"], strict=True):
-            yield {"name": part.get("name") or "", "low": low, "high": high, "n": n}
-    for (y, y_end), counts in zip(pairwise(data.get("y_edges", ())), data.get("counts", ()), strict=False):
-        for (x, x_end), n in zip(pairwise(data["x_edges"]), counts, strict=True):
-            yield {"x": x, "x_end": x_end, "y": y, "y_end": y_end, "n": n}
-    yield from _tidy_rows(data)
-
-
-def _tidy_rows(data: Data) -> Iterator[dict[str, Any]]:
-    """Those of a chart without a second axis."""
-    for lane in data.get("lanes", ()):
-        yield from ({"label": lane["label"], "value": value} for value in lane["values"])
-    for shape in (*(data.get("contours") or ()), *(data.get("boxes") or ())):
-        yield {name: shape.get(name) for name in ("kind", "text", "x", "y", "w", "h", "points")}
-    for row, cells in zip(data.get("rows", ()), data.get("cells") or repeat(None), strict=False):
-        if cells is None:
-            yield {name: row.get(name) for name in ("label", "value", "low", "high")}
-        for column, cell in zip(data.get("columns", ()), cells or (), strict=True):
-            yield {"row": row, "column": column, "text": cell.get("text"), "share": cell.get("share")}
-
-
+MARKS: Final[Mapping[str, Callable[[Data], Iterable[dict[str, Any]]]]] = {
+    "lines": lambda data: (
+        {"series": line.get("name") or "", "x": point[0], "y": point[1]}
+        for line in data["series"]
+        for point in line["points"]
+    ),
+    "distribution": lambda data: (
+        {"name": part.get("name") or "", "low": low, "high": high, "n": n}
+        for part in filter(None, (data, data.get("second")))
+        for (low, high), n in zip(pairwise(data["edges"]), part["counts"], strict=True)
+    ),
+    "cloud": lambda data: (
+        {"x": x, "x_end": x_end, "y": y, "y_end": y_end, "n": n}
+        for (y, y_end), counts in zip(pairwise(data["y_edges"]), data["counts"], strict=True)
+        for (x, x_end), n in zip(pairwise(data["x_edges"]), counts, strict=True)
+    ),
+    "dots": lambda data: (
+        {"label": lane["label"], "value": value} for lane in data["lanes"] for value in lane["values"]
+    ),
+    "picture": lambda data: (
+        {name: shape.get(name) for name in ("kind", "text", "x", "y", "w", "h", "points")}
+        for shape in (*(data.get("contours") or ()), *(data.get("boxes") or ()))
+    ),
+    "intervals": lambda data: (
+        {name: row.get(name) for name in ("label", "value", "low", "high")} for row in data["rows"]
+    ),
+    "matrix": lambda data: (
+        {"row": row, "column": column, "text": cell.get("text"), "share": cell.get("share")}
+        for row, cells in zip(data["rows"], data["cells"], strict=True)
+        for column, cell in zip(data["columns"], cells, strict=True)
+    ),
+}
+"""The numbers of a chart by its kind, a dictionary for each mark."""
 NEEDS: Final = {
     **dict.fromkeys(
         ("roc", "precision_recall", "reliability"),

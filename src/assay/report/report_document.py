@@ -21,7 +21,6 @@ from assay.report.blocks.decisions import decision_blocks, verdicts
 from assay.report.blocks.estimates import (
     Estimates,
     Floor,
-    glossary,
     glossary_fold,
     headline_chart,
     headline_table,
@@ -31,7 +30,7 @@ from assay.report.blocks.estimates import (
     terminal_blocks,
 )
 from assay.report.blocks.groups import class_blocks, group_blocks, read_classes, read_factors
-from assay.report.sections import Report
+from assay.report.sections import Report, flat
 
 MOST_HEADLINES: Final = 8
 MOST_PICTURES: Final = 2
@@ -80,22 +79,16 @@ class Document:
     def report(self) -> Report:
         """The whole report."""
         return Report(
-            title=self.title(),
+            title=background.title(self.record, self._counted_units()),
             kind=self.kind,
             about=self.lead.about,
-            level=self.level,
             verdicts=tuple(self.verdicts()),
-            badges=tuple(self.badges()),
+            badges=(*self.lead.badges, *(() if self.record.get("decisions") else (NO_CRITERION,))),
             opening=self.opening(),
             remarks=tuple(self.remarks()),
             facts=tuple(self.facts()),
-            sections=tuple(part for part in self.sections() if part.blocks),
+            sections=tuple(self.sections()),
         )
-
-    def title(self) -> str:
-        """What the Record is about."""
-        title, rows = background.title(self.record), background.rows(self.record)
-        return title.replace(rows, self._counted_units()) if title.endswith(rows) else title
 
     def verdicts(self) -> Iterator[Verdict]:
         """What a plan, criteria and claims come to."""
@@ -109,12 +102,6 @@ class Document:
             from assay.report.blocks.claims import claims_verdict
 
             yield claims_verdict(self.record)
-
-    def badges(self) -> Iterator[Verdict]:
-        """What a reader should know at a glance."""
-        yield from self.lead.badges
-        if not self.record.get("decisions"):
-            yield NO_CRITERION
 
     def facts(self) -> Iterator[tuple[str, str]]:
         """What a reader asks first."""
@@ -175,23 +162,20 @@ class Document:
                 alone = drawn or all(isinstance(block, Threshold) for block in part.blocks)
                 yield part if alone else replace(part, blocks=(Card(part.blocks),))
 
-    def class_sections(self) -> Iterator[Section]:
-        """The classes, labels or outputs one by one."""
-        if self.classes is not None:
-            title = "Class by class" if self.lead.classes is not None else f"By {self.classes.name}"
-            yield section("classes", title, class_blocks(self.classes, self.level))
-
     def sections(self) -> Iterator[Section]:
-        """Every section in order, some of them empty."""
+        """Every section in order; those that are empty are not drawn."""
         record, read, level, decided = self.record, self.estimates, self.level, verdicts(self.record)
-        known = glossary(read, self.classes.columns if self.classes is not None else ())
+        named = (*(value.about for value in read.whole.values()), *(self.classes.columns if self.classes else ()))
+        known = {measure.measure: measure for measure in named}
         places = {measure: f"g{place}" for place, measure in enumerate(known)}
         yield section("glance", "At a glance", (Card(tuple(self.glance()), "glance"),), reach=Reach.FULL)
         yield section("decisions", "Decisions", decision_blocks(decided) if decided is not None else ())
         yield from self.claim_sections()
         yield section("headline", sentences.HEADLINE, self.digest(), reach=Reach.DIGEST)
         yield from self.own_sections()
-        yield from self.class_sections()
+        if self.classes is not None:
+            title = "Class by class" if self.lead.classes is not None else f"By {self.classes.name}"
+            yield section("classes", title, class_blocks(self.classes, level))
         yield from self.own_sections("classes")
         yield section("groups", "Group by group", group_blocks(record, self.factors, level))
         if record.get("fairness"):
@@ -208,7 +192,9 @@ class Document:
             yield section("controls", "Controls", control_blocks(record), reach=Reach.REPORT)
             yield section("plan", "The plan", plan_blocks(record), reach=Reach.FULL)
         yield section("data", background.data_title(record), background.data_blocks(record))
-        settings = (*background.draws(record, drawn=any(read.methods.values())), *self.lead.choices)
+        seed = record["plan"].get("intervals", {}).get("seed")
+        drawn = f"Draws start from seed {seed}: the same on every machine." if any(read.methods.values()) else ""
+        settings = filter(None, (prose(drawn), *self.lead.choices))
         folds = (*background.background_blocks(record), glossary_fold(known, places))
         method = (*method_blocks(read, settings), Card(folds, "folds"))
         yield section("method", "How it was computed", method, reach=Reach.REPORT)
@@ -274,10 +260,6 @@ def _with_thumbnails(record: Record) -> Mapping[str, Any]:
 
 
 def _first_chart(blocks: Iterable[Block]) -> Chart | None:
-    """The first chart among blocks, also of those within a card; a photograph is not repeated."""
-    for block in blocks:
-        if isinstance(block, Figure) and block.charts and not block.charts[0].data[0].get("png"):  # type: ignore[attr-defined]
-            return block.charts[0]
-        if isinstance(block, Card) and (chart := _first_chart(block.blocks)) is not None:
-            return chart
-    return None
+    """The first chart among blocks; a photograph is not repeated."""
+    charts = (block.charts[0] for block in flat(blocks) if isinstance(block, Figure) and block.charts)
+    return next((chart for chart in charts if not chart.data[0].get("png")), None)  # type: ignore[attr-defined]

@@ -18,7 +18,6 @@ class Report:
     kind: str
     about: str
     """The positive class, or nothing."""
-    level: str
     verdicts: tuple[Verdict, ...]
     badges: tuple[Verdict, ...] = ()
     """What a page and paper say at a glance: the baseline, what is missed, whether there is a criterion."""

@@ -12,7 +12,6 @@ from assay.assess.record.record import Record
 from assay.core.blocks import (
     Block,
     Card,
-    Chart,
     Figure,
     Fold,
     Heading,
@@ -21,6 +20,7 @@ from assay.core.blocks import (
     Term,
     Terms,
     bullets,
+    chart,
     table,
     terms,
 )
@@ -49,27 +49,20 @@ class Split(NamedTuple):
     """First and last moment, in years."""
 
 
-def title(record: Record) -> str:
-    """What the Record is about."""
+def title(record: Record, units: str = "") -> str:
+    """What the Record is about: its plan, its file, or how many units or rows there are."""
     plan = record["plan"]
     if planned := plan.get("declared", {}).get("plan", {}).get("title"):
         model = visible(plan.get("model") or "")
         return f"{prose(planned).rstrip('.')}: model {model}" if model else prose(planned)
     data = plan.get("data", {})
     # Only a file has a name worth a title; "the given columns" would not tell two reports apart.
-    return f"Assessment of {visible(data['from']) if data.get('format') else rows(record)}"
+    return f"Assessment of {visible(data['from']) if data.get('format') else units or rows(record)}"
 
 
 def rows(record: Record) -> str:
     """How many rows were assessed."""
     return counted(int(record["samples"]), "row")
-
-
-def draws(record: Record, *, drawn: bool) -> Iterable[str]:
-    """Where draws start, if there were any."""
-    if drawn:
-        seed = record["plan"].get("intervals", {}).get("seed")
-        yield prose(f"Draws start from seed {seed}: the same on every machine.")
 
 
 def background_blocks(record: Record, more: Iterable[tuple[str, str]] = ()) -> Iterator[Block]:
@@ -92,7 +85,10 @@ def background_blocks(record: Record, more: Iterable[tuple[str, str]] = ()) -> I
         yield Paragraph(f"Readings of the sources followed: {named}.", reach=Reach.TEXT)
     about = terms(environment(record))
     yield Fold(title="Environment", id="environment", blocks=(about,), reach=Reach.REPORT)
-    checked = terms([*digests(record), *more], "code")
+    kept = record.get("digests", {})
+    known = (("tallies", kept.get("tallies", "")), ("plan", record["plan"].get("digest", "")))
+    pairs = (*known, *kept.get("files", {}).items(), *more)
+    checked = terms(((visible(name), visible(digest)) for name, digest in pairs), "code")
     yield Fold(title="Digests (SHA-256)", blocks=(checked,), reach=Reach.REPORT)
 
 
@@ -106,15 +102,6 @@ def environment(record: Record) -> Iterable[tuple[str, str]]:
     overall = record.get("conformity", {}).get("overall")
     if overall:
         yield sentences.CONFORMITY, visible(overall).removeprefix("conformity ")
-
-
-def digests(record: Record) -> Iterable[tuple[str, str]]:
-    """What the Record can be checked by."""
-    kept = record.get("digests", {})
-    yield "tallies", visible(kept.get("tallies", ""))
-    yield "plan", visible(record["plan"].get("digest", ""))
-    for name, digest in kept.get("files", {}).items():
-        yield visible(name), visible(digest)
 
 
 def data_title(record: Record) -> str:
@@ -135,9 +122,8 @@ def data_blocks(record: Record) -> Iterator[Block]:
             if s.span is not None
         ]
         told = "; ".join(f"{span['label']} from {span['text']}" for span in spans)
-        data = {"title": "When the rows were made", "x": "year", "rows": spans, "described": f"{told}."}
-        chart = Chart("intervals", (data,))
-        parts.append(Figure(charts=(chart,), alt="When the rows of each data set were made", look="wide"))
+        times = chart("intervals", title="When the rows were made", x="year", rows=spans, described=f"{told}.")
+        parts.append(Figure(charts=(times,), alt="When the rows of each data set were made", look="wide"))
     if counted_sets:
         heads = (
             ("data set", "name", 1.4), ("rows", "number"), ("classes", "prose", 3), ("from", "text", 1.3),

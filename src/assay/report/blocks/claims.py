@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Paragraph, Reach
@@ -14,11 +14,6 @@ from assay.core.text import counted, visible
 from assay.report import sentences
 from assay.report.blocks import comparison
 from assay.report.blocks.decisions import ANSWERS, POINTS, Judged, judged_card, value_text, worst_of
-
-INTRODUCED: Final = (
-    "What the plan claims, held against the data; claims about one test set are a family, and their intervals are at "
-    "the levels of Holm's procedure."
-)
 
 
 def claims_counted(record: Record) -> str:
@@ -30,7 +25,7 @@ def claims_counted(record: Record) -> str:
 def claims_verdict(record: Record) -> Verdict:
     """How many claims the data support; the worst answer gives the sign."""
     answers = [str(claim["answer"]) for claim in record["claims"]]
-    sign, tone = ANSWERS[worst_of(answers)]
+    sign, tone, _ = sentences.VERDICTS[worst_of(answers)]
     rest = ", ".join(f"{answers.count(word)} {word}" for word in ANSWERS if word != "supported" and word in answers)
     word = f"{answers.count('supported')} of {counted(len(answers), 'claim')} supported"
     return Verdict(sign, word, tone, f"{rest}." if rest else "", "claims", "each claim")
@@ -41,7 +36,7 @@ def claim_blocks(record: Record) -> Iterator[Block]:
     if not record.get("claims"):
         return
     caption = f"Claims: {claims_counted(record)}"
-    yield Paragraph(INTRODUCED, "soft", reach=Reach.REPORT)
+    yield Paragraph(sentences.SAID["claims"], "soft", reach=Reach.REPORT)
     yield Paragraph(caption, "strong", reach=Reach.DIGEST)
     heads = (
         ("claim", "name", 2.4), ("answer", "text", 1.6), ("value", "text", 1.5), ("wrongly supported", "text", 1.3),
@@ -84,7 +79,8 @@ def contest_blocks(record: Record) -> Iterator[Block]:
     if why_not:
         yield Paragraph(f"No test was made: {prose(why_not)}.")
     for made in contests(record) if record["plan"].get("comparisons") else ():
-        yield Paragraph(sentences.MARKS_SAID, "soft", reach=Reach.FULL)
-        yield Card((comparison.finding_list(made.findings, powered=True), *comparison.ranking_table(made.record)))
+        yield Paragraph(sentences.SAID["marks"], "soft", reach=Reach.FULL)
+        tested = comparison.finding_list(made.findings, lambda f: (f.power,))
+        yield Card((tested, *comparison.ranking_table(made.record)))
         folds = comparison.question_folds(made.record, opening="Why this test: ")
         yield Card(tuple(folds), "folds", reach=Reach.REPORT)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from assay.assess.record.record import Record
@@ -27,7 +27,7 @@ from assay.core.blocks import (
     table,
     terms,
 )
-from assay.core.blocks.estimate_rows import about, entry, prose, real, spoken
+from assay.core.blocks.estimate_rows import Entry, about, entry, prose, real, spoken
 from assay.core.blocks.lead import Lead, Remark
 from assay.core.task import find_task
 from assay.core.text import counted, figure, percent, visible
@@ -43,10 +43,6 @@ COST: Final = "mean cost"
 RIGHT: Final = "both right"
 VALUES: Final = "values"
 """What a Record of plain values of models has in place of a task."""
-TIED: Final = (
-    "Models that share a letter cannot be told apart. Bars reach half the critical difference to each side, so those of"
-    " models that differ do not overlap."
-)
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -65,6 +61,8 @@ def comparison_report(record: Record) -> Report:
     made, decided = Compared(record), verdicts(record)
     models = [visible(model) for model in record["models"]]
     more = f" and {len(models) - MOST_NAMED} more" if len(models) > MOST_NAMED else ""
+    labels = [sentences.sentence(prose(answer.get("label") or "")) for answer in record["answers"]]
+    labels += [finding.label for finding in made.findings]
     seen = [
         section("glance", "At a glance", _glance_blocks(made), reach=Reach.FULL),
         section("decisions", "Decisions", decision_blocks(decided) if decided is not None else ()),
@@ -82,24 +80,16 @@ def comparison_report(record: Record) -> Report:
         title=f"{' against '.join(models[:MOST_NAMED])}{more}",
         kind=f"comparison of {counted(len(models), 'model')}",
         about="",
-        level=made.level,
         verdicts=(decided.verdict,) if decided is not None else (),
         opening=_verdict_sentence(made),
-        remarks=tuple(_warnings(made)),
+        remarks=tuple(Remark("△", "warning", label) for label in dict.fromkeys(labels) if label),
         facts=tuple(_facts(made)),
-        sections=tuple(part for part in seen if part.blocks),
+        sections=tuple(seen),
     )
 
 
 def _card(block: Block) -> Card:
     return Card((block,))
-
-
-def _warnings(made: Compared) -> Iterator[Remark]:
-    """What findings and questions warn of, each warning once."""
-    labels = dict.fromkeys(sentences.sentence(prose(a.get("label") or "")) for a in made.record["answers"])
-    labels |= dict.fromkeys(finding.label for finding in made.findings)
-    yield from (Remark(sign="△", word="warning", sentence=label) for label in labels if label)
 
 
 def _verdict_sentence(made: Compared) -> str:
@@ -170,23 +160,20 @@ def _forest(findings: Sequence[FindingText], level: str) -> Chart:
     return Chart("intervals", (data,))
 
 
-def finding_list(findings: Sequence[FindingText], *, powered: bool = False) -> Bullets:
-    """One sentence a finding and, where asked for, what could have been detected."""
-    below = [(finding.power,) if powered and finding.power else () for finding in findings]
-    items = (Item(sign=f.mark, text=f.sentence, below=said) for f, said in zip(findings, below, strict=True))
-    return Bullets(tuple(items), "signed")
+def finding_list(
+    findings: Sequence[FindingText], below: Callable[[FindingText], Iterable[str]], reach: Reach = Reach.ALL
+) -> Bullets:
+    """One sentence a finding, with what there is to say below it."""
+    items = (Item(sign=f.mark, text=f.sentence, below=tuple(filter(None, below(f)))) for f in findings)
+    return Bullets(tuple(items), "signed", reach=reach)
 
 
 def _finding_blocks(made: Compared) -> Iterator[Block]:
     if not made.findings:
         return
-    yield Paragraph(sentences.MARKS_SAID, "soft", reach=Reach.FULL)
-    yield Card((finding_list(made.findings),), reach=Reach.FULL)
-    detailed = (
-        Item(sign=f.mark, text=f.sentence, below=tuple(filter(None, (f.chosen, f.power, *f.notes))))
-        for f in made.findings
-    )
-    yield Bullets(tuple(detailed), "signed", reach=Reach.DIGEST)
+    yield Paragraph(sentences.SAID["marks"], "soft", reach=Reach.FULL)
+    yield Card((finding_list(made.findings, lambda _: ()),), reach=Reach.FULL)
+    yield finding_list(made.findings, lambda f: (f.chosen, f.power, *f.notes), Reach.DIGEST)
 
 
 def rank_chart(record: Record) -> Chart | None:
@@ -205,13 +192,14 @@ def rank_chart(record: Record) -> Chart | None:
         text = {"text": figure(rank, digits=2), "small": letters[model]}
         rows.append({"label": visible(model), "value": rank, **ends, **text})
     x = "mean rank" if critical is None else f"mean rank; critical difference {figure(critical, digits=2)}"
-    told = "; ".join(f"{row['label']} {row['text']} {row['small']}" for row in rows)
-    return chart("intervals", title="Mean ranks, 1 being best", x=x, wide=420, rows=rows, described=f"{told}. {TIED}")
+    described = "; ".join(f"{row['label']} {row['text']} {row['small']}" for row in rows)
+    described += f". {sentences.SAID['tied']}"
+    return chart("intervals", title="Mean ranks, 1 being best", x=x, wide=420, rows=rows, described=described)
 
 
 def _rank_blocks(record: Record) -> Iterator[Block]:
     if (ranks := rank_chart(record)) is not None:
-        yield Card((Figure(charts=(ranks,), alt="Mean ranks", note=TIED),), reach=Reach.FULL)
+        yield Card((Figure(charts=(ranks,), alt="Mean ranks", note=sentences.SAID["tied"]),), reach=Reach.FULL)
 
 
 def ranking_table(record: Record) -> Iterator[Table]:
@@ -240,29 +228,28 @@ def _right_blocks(findings: Sequence[FindingText]) -> Iterator[Block]:
 
 
 def _value_table(made: Compared) -> Iterator[Table]:
-    """Every model and measure: value, interval, the best bold, and letters for what cannot be told apart."""
-    values: dict[str, dict[str, Mapping[str, Any]]] = {}
+    """Every model and measure: value, interval, the best bold, and letters for what tests cannot tell apart."""
+    task, models = str(made.record["task"]), list(made.record["models"])
+    values: dict[str, dict[str, Entry]] = {}
     for estimate in made.record["estimates"]:
-        values.setdefault(str(estimate["measure"]), {})[str(estimate["model"])] = estimate
+        values.setdefault(str(estimate["measure"]), {})[str(estimate["model"])] = entry(estimate, task)
     if not values:
         return
-    task, letters = str(made.record["task"]), {name: _measure_letters(made.record, name) for name in values}
+    ranked = [str(place["model"]) for place in made.record["ranking"]]
+    letters = {name: _letters_by(made.record, name, ranked or models) for name in values}
     rows: list[Cells] = []
-    ranked = [place["model"] for place in made.record["ranking"]]
-    for model in sorted(made.record["models"], key=lambda m: ranked.index(m) if m in ranked else len(ranked)):
+    for model in sorted(models, key=lambda m: ranked.index(m) if m in ranked else len(ranked)):
         cells = []
         for name, by_model in values.items():
             if model not in by_model:
                 cells.append(Cell("–", tone="soft"))
                 continue
-            value = entry(by_model[model], task)
-            known = [x for e in by_model.values() if (x := real(e.get("value"))) is not None]
-            best = value.value is not None and value.value == (min if value.about.better.startswith("lower") else max)(
-                known
-            )
+            value, known = by_model[model], [e.value for e in by_model.values() if e.value is not None]
+            best = min if value.about.better.startswith("lower") else max
+            strong = len(known) > 1 and value.value == best(known)
             mark = f" {letters[name][model]}" if model in letters[name] else ""
             text = f"{value.shown}{mark}" if value.defined else f"∅ {value.shown}"
-            cells.append(Cell(text, below=value.short, tone="strong" if best and len(known) > 1 else ""))
+            cells.append(Cell(text, below=value.short, tone="strong" if strong else ""))
         rows.append((visible(model), *cells))
     heads = ("model", "name", 2), *((about(name, task).name, "number", 2) for name in values)
     said = "; models that share a letter cannot be told apart" if any(letters.values()) else ""
@@ -270,30 +257,24 @@ def _value_table(made: Compared) -> Iterator[Table]:
     yield table("Models and measures", caption, heads, rows, small=True)
 
 
-def _measure_letters(record: Record, measure: str) -> dict[str, str]:
+def _letters_by(record: Record, measure: str, order: Sequence[str]) -> dict[str, str]:
     """Letters by model, from the tests of a measure; nothing where none was made."""
     tests = [f for f in record["findings"] if f["about"] == measure and len(f["models"]) == 2 and not is_margin(f)]  # noqa: PLR2004
-    order = [str(place["model"]) for place in record["ranking"]] or list(record["models"])
     return _letters(order, tests) if tests else {}
 
 
 def _letters(order: Sequence[str], tests: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Letters by model: two models share one where no test of them is significant (Piepho 2004)."""
-    groups = _told_together(order, [test["models"] for test in tests if test.get("significant")])
-    return {m: "".join(letter for letter, g in zip(LETTERS, groups, strict=False) if m in g) for m in order}
+    """Letters by model: two models share one where no test of them is significant (Piepho 2004).
 
-
-def _told_together(order: Sequence[str], apart: Iterable[Sequence[str]]) -> list[set[str]]:
-    """The largest sets of models no two of which differ, those of the best model first.
-
-    >>> [sorted(group) for group in _told_together("ABC", ["AC"])]
-    [['A', 'B'], ['B', 'C']]
+    >>> _letters("ABC", [{"models": "AC", "significant": True}])
+    {'A': 'a', 'B': 'ab', 'C': 'b'}
     """
     groups = [set(order)]
-    for a, b in apart:
+    for a, b in (test["models"] for test in tests if test.get("significant")):
         parted = [g - {out} for g in groups if {a, b} <= g for out in (a, b)] + [g for g in groups if not {a, b} <= g]
         groups = [g for i, g in enumerate(parted) if not any(g < h for h in parted) and g not in parted[:i]]
-    return sorted(groups, key=lambda group: sorted(map(order.index, group)))
+    groups.sort(key=lambda group: sorted(map(order.index, group)))  # those of the best model first
+    return {m: "".join(letter for letter, g in zip(LETTERS, groups, strict=False) if m in g) for m in order}
 
 
 def _detail_blocks(made: Compared) -> Iterator[Block]:
@@ -332,7 +313,12 @@ def question_folds(record: Record, opening: str = "") -> Iterator[Fold]:
 
 
 def _row_blocks(record: Record) -> Iterator[Block]:
-    notes = tuple(prose(note) for note in (*record.get("notes", ()), *_chance(record)))
+    notes = list(map(prose, record.get("notes", ())))
+    generator = record["environment"].get("generator")
+    if generator is not None and any("seed" in note for finding in record["findings"] for note in finding["notes"]):
+        seed = record["plan"].get("seed") or record["plan"].get("intervals", {}).get("seed")
+        start = f"random swaps and draws start from seed {seed} of the generator {generator}"
+        notes.append(prose(f"{start}: the same on every machine"))
     counts = Paragraph(prose(sentences.rows_equation(record["rows"])), "strong")
     yield Card((counts, bullets(notes)) if notes else (counts,))
     digest = record["test_data"].get("digest")
@@ -348,11 +334,3 @@ def _facts(made: Compared) -> Iterable[tuple[str, str]]:
     yield "pairing", prose(record["test_data"].get("pairing") or "not stated")
     yield "correction", visible(record["plan"]["correction"])
     yield "intervals", made.level
-
-
-def _chance(record: Record) -> Iterator[str]:
-    """The seed and the generator, where chance had a part and the Record names them."""
-    generator = record["environment"].get("generator")
-    if generator is not None and any("seed" in note for one in record["findings"] for note in one["notes"]):
-        seed = record["plan"].get("seed") or record["plan"].get("intervals", {}).get("seed")
-        yield f"random swaps and draws start from seed {seed} of the generator {generator}: the same on every machine"

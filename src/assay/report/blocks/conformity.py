@@ -33,37 +33,16 @@ from assay.core.blocks import (
 from assay.core.blocks.estimate_rows import prose
 from assay.core.blocks.lead import Verdict
 from assay.core.text import counted, visible
+from assay.report import sentences
 from assay.report.blocks.background import OF_DATA, stated_facts, stated_pairs
 
-SIGNS: Final = {"pass": "✓", "fail": "✗", "suspect": "?", "declared": "✎", "no-evidence": "○", "n/a": "–"}
-WORDS: Final = {
-    "pass": "shown",
-    "fail": "not met",
-    "suspect": "an indication that wants an answer",
-    "declared": "rests on a statement alone",
-    "no-evidence": "neither data nor statement",
-    "n/a": "does not apply",
-}
-LIMITS: Final = (
-    "No program can tell whether a reference distribution is the real one, whether labels are true, whether test data "
-    "influenced people before, whether there are channels nobody recorded, or whether the intended use is stated "
-    "honestly. "
-    "Such rows stay declared. Fingerprints show differences between moments, not every change between them."
-)
+VERDICTS: Final = ("pass", "fail", "suspect", "declared", "no-evidence", "n/a")
 UNMET: Final = "What wants an answer"
 MOST_FACTS: Final = 6
 LONGEST_FACT: Final = 120
 """A fact that is longer is cut; the Record has it whole."""
 ELSEWHERE: Final = ("assay", "plan", *OF_DATA)
-STATES: Final = {
-    "conforming": ("✓", "good"),
-    "conforming by declaration": ("✎", "open"),
-    "conformity not demonstrated": ("○", "open"),
-    "non-conforming": ("✗", "bad"),
-}
 BAD: Final = ("fail", "suspect")
-
-
 STATED: Final = "stated in the plan: "
 
 
@@ -75,20 +54,22 @@ def is_stated(record: Record) -> bool:
 def conformity_verdict(record: Record) -> Verdict:
     """The verdict on conformity."""
     judged = record["conformity"]
-    sign, tone = STATES.get(judged["overall"], ("○", "open"))
+    sign, tone, _ = sentences.VERDICTS.get(judged["overall"], ("○", "open", ""))
     says = f"{visible(judged.get('document', ''))}: {prose(judged.get('says', ''))}."
     return Verdict(sign, visible(judged["overall"]), tone, says, "conformity", "clause by clause")
 
 
 def conformity_blocks(record: Record) -> Iterator[Block]:
     """What wants an answer, every requirement row by clause, and the supplementary rules."""
-    judged, places = record["conformity"], _places(record)
-    rows = judged["rows"]
+    judged, rows = record["conformity"], record["conformity"]["rows"]
     document, overall = visible(judged.get("document", "")), visible(judged["overall"])
     yield Paragraph(f"{document}: {overall}. {prose(judged.get('says', ''))}.", "strong", reach=Reach.REPORT)
     yield Paragraph(f"Conformity with {document}: {overall}", "strong", reach=Reach.BRIEF)
-    yield Bullets(tuple(_brief_item(row) for row in _decisive(judged)), "signed", reach=Reach.BRIEF)
-    counts = [(SIGNS[name], name, WORDS[name], int(judged["counts"][name])) for name in SIGNS]
+    deviating = [row for row in rows if visible(row["id"]) in judged.get("deviations", ())]
+    decisive = (*(row for row in rows if row["strength"] == "shall"), *deviating)
+    yield Bullets(tuple(_item(row, brief=True) for row in decisive), "signed", reach=Reach.BRIEF)
+    known = [(name, *sentences.VERDICTS[name]) for name in VERDICTS]
+    counts = [(sign, name, says, int(judged["counts"][name])) for name, sign, _, says in known]
     totals = ", ".join(f"{n} {name}" for _, name, _, n in counts if n)
     yield Paragraph(f"{sum(n for *_, n in counts)} rows: {totals}", reach=Reach.BRIEF)
     yield Bullets(
@@ -96,26 +77,34 @@ def conformity_blocks(record: Record) -> Iterator[Block]:
         "signed",
         reach=Reach.TEXT,
     )
-    unmet = [row for row in rows if _is_unmet(row)]
+    shall = {True: (*BAD, "no-evidence"), False: BAD}
+    unmet = [row for row in rows if row["verdict"] in shall[row["strength"].startswith("shall")]]
     unmet.sort(key=lambda row: (not row["strength"].startswith("shall"), row["verdict"] not in BAD))
     if unmet:
-        yield Card((Heading(UNMET), Bullets(tuple(map(_unmet_item, unmet)), "verdicts")), reach=Reach.REPORT)
-    clauses: dict[str, list[Row]] = {}
-    for row in rows:
-        clauses.setdefault(visible(row["clause"]), []).append(_row(row, places))
-    by_clause = [line for name, lines in clauses.items() for line in (Row(title=_titled(judged, name)), *lines)]
+        listed = Bullets(tuple(_item(row, brief=False) for row in unmet), "verdicts")
+        yield Card((Heading(UNMET), listed), reach=Reach.REPORT)
     filters = tuple(
         Filter(style=_style(name), sign=sign, name=name, more=f"{n}, {what}") for sign, name, what, n in counts if n
     )
+    yield Card(tuple(_requirements(judged, _places(record), filters)), "judged", reach=Reach.REPORT)
+    yield Paragraph(sentences.SAID["limits"], "soft", reach=Reach.REPORT)
+
+
+def _requirements(judged: Mapping[str, Any], places: AbstractSet[str], filters: tuple[Filter, ...]) -> Iterator[Block]:
+    """Every row by clause, and the rules of other sources."""
+    clauses: dict[str, list[Row]] = {}
+    for row in judged["rows"]:
+        clauses.setdefault(visible(row["clause"]), []).append(_row(row, places))
+    rules = str(judged.get("profile", ""))
+    headed = profile(rules).headed if rules in profiles() else str  # a clause stands alone where its profile is unknown
+    by_clause = [line for name, lines in clauses.items() for line in (Row(title=headed(name)), *lines)]
     caption = "Every requirement row with its verdict, the reason, and links to each piece of evidence"
     demands = _judged_table("Requirements by clause", caption, "demand, in our words", by_clause)
-    parts: list[Block] = [replace(demands, filters=filters)]
+    yield replace(demands, filters=filters)
     if supplement := judged.get("supplement", ()):
         name, lines = "Supplementary rules", [_row(row, places, named=False) for row in supplement]
-        rules = _judged_table(name, "Rules of other sources", "rule, in our words", lines)
-        parts.append(Fold(title=name, more=f"{len(lines)}, outside the verdict", blocks=(rules,)))
-    yield Card(tuple(parts), "judged", reach=Reach.REPORT)
-    yield Paragraph(LIMITS, "soft", reach=Reach.REPORT)
+        others = _judged_table(name, "Rules of other sources", "rule, in our words", lines)
+        yield Fold(title=name, more=f"{len(lines)}, outside the verdict", blocks=(others,))
 
 
 def _judged_table(name: str, caption: str, demand: str, rows: Iterable[Row]) -> Table:
@@ -123,33 +112,19 @@ def _judged_table(name: str, caption: str, demand: str, rows: Iterable[Row]) -> 
     return table(name, caption, heads, rows, look="judged", small=True)
 
 
-def _decisive(judged: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The rows that decide, and the deviations."""
-    deviating = set(judged.get("deviations", ()))
-    yield from (row for row in judged["rows"] if row["strength"] == "shall")
-    yield from (row for row in judged["rows"] if visible(row["id"]) in deviating)
+def _item(row: Mapping[str, Any], *, brief: bool) -> Item:
+    """A row that wants an answer: in a line of columns, or with its place and the reason below."""
+    verdict, name, demand, says = str(row["verdict"]), visible(row["id"]), prose(row["demand"]), prose(row["says"])
+    word, sign = visible(verdict), _sign(verdict)
+    if brief:
+        why = f" Found: {says}." if verdict in BAD else ""
+        return Item(sign=sign, word=f"{word:<11}", text=f"{name:<11} {demand}{why}")
+    text, place = f"{visible(row['strength'])}: {demand}", _place("r", str(row["id"]))
+    return Item(sign=sign, word=word, name=name, anchor=place, text=text, below=(says,), style=_style(verdict))
 
 
-def _brief_item(row: Mapping[str, Any]) -> Item:
-    verdict = str(row["verdict"])
-    why = f" Found: {prose(row['says'])}." if verdict in BAD else ""
-    return Item(
-        sign=SIGNS.get(verdict, ""),
-        word=f"{visible(verdict):<11}",
-        text=f"{visible(row['id']):<11} {prose(row['demand'])}{why}",
-    )
-
-
-def _unmet_item(row: Mapping[str, Any]) -> Item:
-    return Item(
-        word=visible(row["verdict"]),
-        sign=SIGNS.get(str(row["verdict"]), ""),
-        name=visible(row["id"]),
-        anchor=_place("r", str(row["id"])),
-        text=f"{visible(row['strength'])}: {prose(row['demand'])}",
-        below=(prose(row["says"]),),
-        style=_style(str(row["verdict"])),
-    )
+def _sign(verdict: str) -> str:
+    return sentences.VERDICTS[verdict][0] if verdict in VERDICTS else ""
 
 
 def _row(row: Mapping[str, Any], places: AbstractSet[str], *, named: bool = True) -> Row:
@@ -173,7 +148,7 @@ def _row(row: Mapping[str, Any], places: AbstractSet[str], *, named: bool = True
 
 
 def _verdict_cell(verdict: str) -> Cell:
-    return Cell(visible(verdict), SIGNS.get(verdict, ""), tone="warn" if verdict in BAD else "")
+    return Cell(visible(verdict), _sign(verdict), tone="warn" if verdict in BAD else "")
 
 
 def _link(part: Mapping[str, Any], verdict: str, why: str, places: AbstractSet[str]) -> Link:
@@ -220,7 +195,7 @@ def _control_row(control: Mapping[str, Any]) -> Row:
 def plan_blocks(record: Record) -> Iterator[Block]:
     """What was declared before the first row was counted."""
     yield Paragraph("What was declared before the first row was counted.", "soft")
-    yield Card((terms((*_plan(record["plan"]), *_ledger(record.get("ledger")))),))
+    yield Card((terms((*_plan(record["plan"]), *(_ledger(record["ledger"]) if record.get("ledger") else ()))),))
     folds = []
     for name, part in record["plan"].get("declared", {}).items():
         if name in ELSEWHERE or part in (None, {}, []):
@@ -229,16 +204,6 @@ def plan_blocks(record: Record) -> Iterator[Block]:
         title, more = visible(name).replace("_", " "), counted(len(pairs), "statement")
         folds.append(Fold(title=title, more=more, blocks=(terms(pairs),), id=_place("p", str(name))))
     yield Card(tuple(folds), "folds", reach=Reach.FULL)
-
-
-def _titled(judged: Mapping[str, Any], clause: str) -> str:
-    """A clause with what it is about; alone where this version does not know the profile."""
-    name = str(judged.get("profile", ""))
-    return profile(name).headed(clause) if name in profiles() else clause
-
-
-def _is_unmet(row: Mapping[str, Any]) -> bool:
-    return row["verdict"] in BAD or (row["strength"].startswith("shall") and row["verdict"] == "no-evidence")
 
 
 def _style(verdict: str) -> str:
@@ -284,10 +249,8 @@ def _plan(plan: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
             yield name.replace("_", " "), visible(plan[name])
 
 
-def _ledger(ledger: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
+def _ledger(ledger: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     """How often the test data were looked at, and what earlier plans said otherwise."""
-    if ledger is None:
-        return
     if not ledger["entered"]:
         yield "ledger", prose(f"this run was not entered: {ledger['why_not']}")
     else:

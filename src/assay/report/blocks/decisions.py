@@ -11,18 +11,10 @@ from assay.core.blocks import Block, Card, Cell, Head, Paragraph, Reach, table
 from assay.core.blocks.estimate_rows import prose
 from assay.core.blocks.lead import Verdict
 from assay.core.text import counted, figure, visible
+from assay.report import sentences
 
-ANSWERS: Final = {
-    "fail": ("✗", "bad"),
-    "inconclusive": ("?", "open"),
-    "pass": ("✓", "good"),
-    "contradicted": ("✗", "bad"),
-    "not decidable": ("?", "open"),
-    "supported": ("✓", "good"),
-}
-"""Sign and tone of every answer to a criterion and to a claim, the worst first."""
-DECIDED: Final = "Intervals are at the level of the decision, which is stricter where several are decided together."
-RISKS: Final = "Criteria, verdicts, and the largest chance of a wrong pass where the truth lies at the limit"
+ANSWERS: Final = ("fail", "inconclusive", "pass", "contradicted", "not decidable", "supported")
+"""Every answer to a criterion and to a claim, the worst first."""
 POINTS: Final = 100
 
 
@@ -41,7 +33,7 @@ class Judged(NamedTuple):
     @property
     def sign(self) -> str:
         """The sign of the verdict."""
-        return ANSWERS[self.verdict][0]
+        return sentences.VERDICTS[self.verdict][0]
 
 
 class Verdicts(NamedTuple):
@@ -55,12 +47,12 @@ class Verdicts(NamedTuple):
 
 def decision_blocks(decided: Verdicts) -> Iterator[Block]:
     """Each criterion with its verdict and the reason."""
-    yield Paragraph(f"Each criterion with its verdict. {DECIDED}", "soft", reach=Reach.FULL)
+    yield Paragraph(f"Each criterion with its verdict. {sentences.SAID['decided']}", "soft", reach=Reach.FULL)
     heads = (
         ("criterion", "name", 2), ("verdict", "text", 1.3), ("value", "number", 1.6), ("wrong pass", "text", 1.2),
         ("why", "prose", 3.4),
     )  # fmt: skip
-    yield judged_card("Decisions", RISKS, heads, decided.rows, things=("criterion", "criteria"))
+    yield judged_card("Decisions", sentences.SAID["risks"], heads, decided.rows, things=("criterion", "criteria"))
 
 
 def judged_card(name: str, caption: str, heads: Iterable[Head], judged: Iterable[Judged], **more: object) -> Card:
@@ -68,7 +60,7 @@ def judged_card(name: str, caption: str, heads: Iterable[Head], judged: Iterable
     rows = (
         (
             Cell(row.criterion, below=row.words),
-            Cell(row.verdict, row.sign, tone=ANSWERS[row.verdict][1]),
+            Cell(row.verdict, row.sign, tone=sentences.VERDICTS[row.verdict][1]),
             Cell(row.value, below=row.ends),
             row.risk,
             Cell(row.why, below=row.needed),
@@ -85,33 +77,33 @@ def verdicts(record: Record | Mapping[str, Any]) -> Verdicts | None:
         return None
     names = [str(decision["verdict"]) for decision in decisions]
     overall, says = worst_of(names), _said(names)
-    sign, tone = ANSWERS[overall]
+    sign, tone, _ = sentences.VERDICTS[overall]
     shown = Verdict(sign, overall, tone, f"Acceptance criteria: {says}.", "decisions", "each criterion")
     return Verdicts(overall, says, tuple(map(_judged, decisions)), shown)
 
 
 def worst_of(answers: Iterable[str]) -> str:
     """The worst of some answers."""
-    return min(answers, key=list(ANSWERS).index)
+    return min(answers, key=ANSWERS.index)
 
 
 def _said(verdict_names: list[str]) -> str:
     passed, failed = verdict_names.count("pass"), verdict_names.count("fail")
     if passed == len(verdict_names):
         return f"{'the criterion is' if passed == 1 else f'all {passed} criteria are'} met"
-    parts = [f"{passed} of {counted(len(verdict_names), 'criterion', 'criteria')} met"]
-    parts += [f"{failed} not met"] if failed else []
-    open_ = len(verdict_names) - passed - failed
-    return ", ".join([*parts, f"{open_} not decided"] if open_ else parts)
+    met, open_ = counted(len(verdict_names), "criterion", "criteria"), len(verdict_names) - passed - failed
+    others = ((failed, "not met"), (open_, "not decided"))
+    return ", ".join((f"{passed} of {met} met", *(f"{n} {what}" for n, what in others if n)))
 
 
 def _judged(decision: Mapping[str, Any]) -> Judged:
-    risk = decision["risk"]["false_pass"]
+    risk, low, high = decision["risk"]["false_pass"], decision["low"], decision["high"]
+    level = f"at {POINTS * float(decision['level']):.4g} %"
     return Judged(
         criterion=visible(decision["criterion"]),
         verdict=str(decision["verdict"]),
         value=value_text(decision["value"]),
-        ends=_ends(decision),
+        ends="" if None in (low, high) else f"{figure(float(low))} to {figure(float(high))} {level}",
         risk="not bounded" if risk is None else f"at most {POINTS * float(risk):.3g} %" if risk else "none",
         why=prose(decision["why"]),
         needed=prose((decision.get("needed") or {}).get("why", "")),
@@ -121,10 +113,3 @@ def _judged(decision: Mapping[str, Any]) -> Judged:
 def value_text(value: float | None) -> str:
     """A value that was judged."""
     return "undefined" if value is None else figure(float(value))
-
-
-def _ends(decision: Mapping[str, Any]) -> str:
-    if decision["low"] is None or decision["high"] is None:
-        return ""
-    low, high, level = (float(decision[name]) for name in ("low", "high", "level"))
-    return f"{figure(low)} to {figure(high)} at {POINTS * level:.4g} %"

@@ -95,12 +95,12 @@ def headline_chart(
     drawn = sorted(drawn, key=lambda v: places.get(v.about.measure, len(places)))
     if floor is not None and not any(v.about.measure == floor.baseline.of for v in drawn):
         floor = None
-    low, high, near = _stated_axis(drawn, floor.entry.value if floor is not None else None)
-    rows = [
-        {"label": v.about.name, "value": v.value, "low": v.low, "high": v.high, "small": v.short,
-         "text": v.shown if v.defined else f"∅ {v.shown}"}
-        for v in drawn
-    ]  # fmt: skip
+    least = floor.entry.value if floor is not None else None
+    ends = [x for v in drawn for x in (v.value, v.low, v.high) if x is not None and math.isfinite(x)]
+    near = least is not None and least > min(ends) - 0.15  # a baseline that is near enough stands on the axis
+    axis = round_axis(min([*ends, least] if least is not None and near else ends), max(ends))
+    low, high = max(axis.low, drawn[0].about.range[0]), min(axis.high, drawn[0].about.range[1])
+    rows = [interval_row(value.about.name, value) for value in drawn]
     better = drawn[0].about.better
     data: dict[str, Any] = {
         "title": f"Headline measures with {level} intervals", "wide": 380, "ends": [low, high], "rows": rows,
@@ -114,12 +114,10 @@ def headline_chart(
     return Chart("intervals", (data,))
 
 
-def _stated_axis(values: Sequence[Entry], floor: float | None) -> tuple[float, float, bool]:
-    """Round ends around all intervals, and whether a baseline is near enough to stand on the axis."""
-    ends = [x for v in values for x in (v.value, v.low, v.high) if x is not None and math.isfinite(x)]
-    near = floor is not None and floor > min(ends) - 0.15
-    axis = round_axis(min([*ends, floor] if floor is not None and near else ends), max(ends))
-    return max(axis.low, values[0].about.range[0]), min(axis.high, values[0].about.range[1]), near
+def interval_row(label: str, value: Entry) -> dict[str, Any]:
+    """A row of a chart with a point, its interval and both as text."""
+    ends = {"value": value.value, "low": value.low, "high": value.high}
+    return {"label": label, **ends, "text": value_cell(value).text, "small": value.short}
 
 
 def headline_table(headline: Sequence[Entry], level: str, floor: Floor | None) -> Table:
@@ -243,14 +241,6 @@ def method_blocks(read: Estimates, settings: Iterable[str]) -> Iterator[Block]:
     )
     choices = tuple(Item(text=text) for text in settings)
     yield Card((Terms(methods, "list"), *([Bullets(choices)] if choices else [])))
-
-
-def glossary(read: Estimates, columns: Iterable[About]) -> dict[str, About]:
-    """The measures that a report names, by what is typed to get them."""
-    known = {value.about.measure: value.about for value in read.whole.values()}
-    for column in columns:
-        known.setdefault(column.measure, column)
-    return known
 
 
 def glossary_fold(known: Mapping[str, About], places: Mapping[str, str]) -> Fold:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from assay.assess.declarations import POWER, p_shown
@@ -12,19 +12,9 @@ from assay.core.text import figure, percent, visible
 from assay.report import sentences
 
 POINTS: Final = 100
-BY_MARGIN: Final[Mapping[str, Mapping[bool | None, str]]] = {
-    "non_inferiority": {
-        True: "{0} is not worse than {1} by the margin: ",
-        False: "That {0} is good enough is not shown: ",
-        None: "Whether {0} is good enough cannot be said: ",
-    },
-    "equivalence": {
-        True: "{0} and {1} are equal within the margin: ",
-        False: "Equality within the margin is not shown: ",
-        None: "Whether the models are equal within the margin cannot be said: ",
-    },
-}
-"""What tests against a margin say of two models, by their names and by whether they are significant."""
+STATES: Final = {True: ("shown", "●"), False: ("open", "○"), None: ("unknown", "∅")}
+"""What significance comes to, as sentences are kept by it, and its mark."""
+HOLDS: Final = {True: "✓", False: "✗", None: "?"}
 
 
 class FindingText:
@@ -39,16 +29,12 @@ class FindingText:
         self.pair = " and ".join(models)
         self.minus = " minus ".join(models) if len(models) == 2 else ""  # noqa: PLR2004  the difference of two
         self.share = effect.get("unit") == "share"
-        self.effect = "undefined" if self.value is None else _amount(self.value, effect)
-        ends = (
-            "" if self.low is None or self.high is None else f"{_size(self.low, effect)} to {_size(self.high, effect)}"
-        )
-        self.interval = ends
-        adjusted = finding.get("adjusted")
+        self.effect = _amount(self.value, effect)
+        self.interval = _ends(self.low, self.high, effect)
         self.p = "undefined" if finding["p"] is None else str(finding["p_shown"]).removeprefix("= ")
-        self.adjusted = "" if not adjusted else p_shown(adjusted["p"]).removeprefix("= ")
+        self.adjusted = _adjusted(finding)
         self.significant, self.margin = finding.get("significant"), is_margin(finding)
-        self.mark = {True: "●", False: "○", None: "∅"}[self.significant]
+        self.mark = STATES[self.significant][1]
         self.label = sentences.sentence(prose(finding.get("label") or ""))
         self.power = ""
         least = real((finding.get("least_detectable") or {}).get("value"))
@@ -56,94 +42,65 @@ class FindingText:
             size = _amount(least, effect)
             self.power = f"a difference of {size} would have been detected with a chance of {percent(POWER)}"
         self.notes = tuple(prose(note) for note in finding["notes"])
-        self.checks = tuple(
-            prose(f"{'✓' if c['holds'] else '?' if c['holds'] is None else '✗'} {c['assumes']}: {c['seen']}")
-            for c in finding["checks"]
-        )
+        self.checks = tuple(prose(f"{HOLDS[c['holds']]} {c['assumes']}: {c['seen']}") for c in finding["checks"])
         self.counts = tuple((prose(k), f"{v:,}") for k, v in finding["counts"].items())
 
 
 def sentence(finding: Mapping[str, Any]) -> str:
     """A finding in one plain sentence: who is ahead by how much, how sure that is, and by which test."""
-    models = [visible(m) for m in finding["models"]]
-    effect, p = finding["effect"], _p(finding)
-    value = real(effect.get("value"))
+    models, effect, p = [visible(m) for m in finding["models"]], finding["effect"], _p(finding)
+    value, low, high = (real(effect.get(k)) for k in ("value", "low", "high"))
+    state, _ = STATES[finding.get("significant")]
     if len(models) != 2 or value is None or "minus" not in str(effect["name"]):  # noqa: PLR2004
-        return prose(f"{_global(finding)}, {p}.")
-    low, high = real(effect.get("low")), real(effect.get("high"))
+        return prose(f"{sentences.FINDINGS[state]}: {effect['name']} {_amount(value, effect)}, {p}.")
     ahead, behind = models
     if value < 0:
         ahead, behind = behind, ahead
         value, low, high = -value, None if high is None else -high, None if low is None else -low
-    ends = (
-        ""
-        if low is None or high is None
-        else f", {percent(float(effect.get('level', 0.95)))} interval {_size(low, effect)} to {_size(high, effect)}"
-    )
-    what = _ahead(str(finding["about"]), ahead, behind, _amount(value, effect), effect, equal=value == 0)
-    lead = _by_margin(finding, models) or ("" if finding.get("significant") or value == 0 else _not_shown(finding))
-    named = not what.startswith((ahead, behind))  # a name keeps its spelling, a measure opens the sentence
-    return prose(f"{lead}{what if lead or not named else what[:1].upper() + what[1:]}{ends}, {p}.")
-
-
-def _by_margin(finding: Mapping[str, Any], models: Sequence[str]) -> str:
-    """What a test against a margin shows or does not; nothing for other tests."""
-    says = next((says for ending, says in BY_MARGIN.items() if str(finding["test"]).endswith(ending)), {})
-    return says.get(finding.get("significant"), "").format(*models)
-
-
-def _not_shown(finding: Mapping[str, Any]) -> str:
+    ends = _ends(low, high, effect)
+    sure = f", {percent(float(effect.get('level', 0.95)))} interval {ends}" if ends else ""
+    size = _amount(value, effect) if value else ""
+    what = _ahead(str(finding["about"]), effect, ahead=ahead, behind=behind, size=size)
+    by_margin = [says for ending, says in sentences.MARGINS.items() if str(finding["test"]).endswith(ending)]
     alone = finding["p"] is not None and finding["p"] <= 1 - float(finding["level"])
-    return "Not significant after correction: " if alone else "No difference is shown: "
+    not_shown = "Not significant after correction: " if alone else f"{sentences.FINDINGS['open']}: "
+    lead = "" if finding.get("significant") or value == 0 else not_shown
+    lead = by_margin[0][state].format(*models) if by_margin else lead
+    named = not what.startswith((ahead, behind))  # a name keeps its spelling, a measure opens the sentence
+    return prose(f"{lead}{what if lead or not named else what[:1].upper() + what[1:]}{sure}, {p}.")
 
 
-def _global(finding: Mapping[str, Any]) -> str:
-    effect = finding["effect"]
-    value = real(effect.get("value"))
-    size = "undefined" if value is None else _amount(value, effect)
-    words = {True: "The models differ", False: "No difference is shown", None: "Nothing can be said"}
-    found = words[finding.get("significant")]
-    return f"{found}: {effect['name']} {size}"
+def _ahead(about: str, effect: Mapping[str, Any], *, size: str, **models: str) -> str:
+    """Who is ahead in a measure; by nothing, where there is no size."""
+    rank = "mean rank" if "mean rank" in str(effect["name"]) else ""
+    name = SPOKEN.get(about, about.replace("_", " "))
+    if not size:
+        return sentences.AHEAD["equal"].format(name=name or rank or "their mean", **models)
+    says = sentences.AHEAD.get(about or rank) or sentences.AHEAD[rank]
+    return says.format(name=name or "mean", size=size, **models)
 
 
-def _ahead(about: str, ahead: str, behind: str, size: str, effect: Mapping[str, Any], *, equal: bool) -> str:
-    if equal:
-        unnamed = "mean rank" if "mean rank" in str(effect["name"]) else "their mean"
-        named = SPOKEN.get(about, about.replace("_", " ")) or unnamed
-        return f"{ahead} and {behind} are equal in {named}"
-    known = {
-        "accuracy": f"{ahead} is right on {size} more of the rows than {behind}",
-        "recall": f"{ahead} finds {size} more of the positives than {behind}",
-        "specificity": f"{ahead} leaves out {size} more of the negatives than {behind}",
-        "mean_cost": f"mistakes of {ahead} cost {size} more a row than those of {behind}",
-        "auroc": f"{ahead} ranks positives above negatives better than {behind}: AUROC higher by {size}",
-    }
-    if about in known:
-        return known[about]
-    if "mean rank" in str(effect["name"]):
-        return f"{behind} ranks better than {ahead}: mean rank lower by {size}"
-    name = SPOKEN.get(about, about.replace("_", " ")) or "mean"
-    return f"{name} of {ahead} is higher than that of {behind} by {size}"
-
-
-def _amount(value: float, effect: Mapping[str, Any]) -> str:
+def _amount(value: float | None, effect: Mapping[str, Any]) -> str:
+    if value is None:
+        return "undefined"
     return f"{value * POINTS:.1f} points" if effect.get("unit") == "share" else figure(value)
 
 
-def _size(value: float, effect: Mapping[str, Any]) -> str:
-    return _amount(value, effect).removesuffix(" points")
+def _ends(low: float | None, high: float | None, effect: Mapping[str, Any]) -> str:
+    return "" if None in (low, high) else " to ".join(_amount(x, effect).removesuffix(" points") for x in (low, high))
+
+
+def _adjusted(finding: Mapping[str, Any]) -> str:
+    return p_shown(finding["adjusted"]["p"]).removeprefix("= ") if finding.get("adjusted") else ""
 
 
 def _p(finding: Mapping[str, Any]) -> str:
-    name = str(finding["title"])
     if finding["p"] is None:
-        return f"{name}: p undefined, {finding['undefined']}"
-    text = f"{name}: p {finding['p_shown']}"
-    if finding.get("adjusted"):
-        text += f", {finding['adjusted']['by']}-adjusted {p_shown(finding['adjusted']['p']).removeprefix('= ')}"
-    return text
+        return f"{finding['title']}: p undefined, {finding['undefined']}"
+    adjusted = f", {finding['adjusted']['by']}-adjusted {_adjusted(finding)}" if finding.get("adjusted") else ""
+    return f"{finding['title']}: p {finding['p_shown']}{adjusted}"
 
 
 def is_margin(finding: Mapping[str, Any]) -> bool:
     """Whether a finding was held to a margin, so that significance speaks of no difference."""
-    return str(finding["test"]).endswith(tuple(BY_MARGIN))
+    return str(finding["test"]).endswith(tuple(sentences.MARGINS))

@@ -14,7 +14,7 @@ from assay.core.blocks.lead import ClassSizes, Lead
 from assay.core.text import chance_shown, counted, figure, listed, visible
 from assay.core.values import SMALL
 from assay.report import sentences
-from assay.report.blocks.estimates import Estimates
+from assay.report.blocks.estimates import Estimates, interval_row
 
 MOST_CHARTS: Final = 6
 MOST_ROWS: Final = 200
@@ -200,11 +200,7 @@ def _forest(factor: Factor, levels: Sequence[Level], place: int) -> Chart:
     """One measure level by level; measures of the same range share an axis, so that they can be compared."""
     column, whole = factor.columns[place], factor.whole[place]
     alike = [e for level in levels for e in level.entries if e.about.range == column.range]
-    rows = [
-        {"label": f"△ {level.label}" if level.small else level.label, "value": e.value, "low": e.low, "high": e.high,
-         "text": e.shown if e.defined else f"∅ {e.shown}", "small": e.short}
-        for level in levels for e in (level.entries[place],)
-    ]  # fmt: skip
+    rows = [interval_row(f"△ {row.label}" if row.small else row.label, row.entries[place]) for row in levels]
     data: dict[str, Any] = {"title": column.name, "rows": rows}
     data["holds"] = [x for e in alike for x in (e.low, e.value, e.high) if x is not None]
     if whole is not None and whole.value is not None:
@@ -237,32 +233,22 @@ def _level_table(factor: Factor, level: str) -> Table:
 def _spread_blocks(record: Record, name: str, factor: Factor) -> Iterator[Block]:
     """Whether sites differ by more than chance; nothing for a Record that was not merged."""
     by_measure = {test["measure"]: test for test in record.get("heterogeneity", ()) if test["factor"] == name}
-    rows = [
-        (
-            Cell(column.name, typed=column.measure),
-            _end(test["lowest"]),
-            _end(test["highest"]),
-            chance_shown(float(test["p"])),
-            in_hundred(float(test["i_squared"])),
-            Cell(prose(test["method"]), below=_left_out(test["left_out"])),
-        )
-        for column in factor.columns
-        if (test := by_measure.get(column.measure)) is not None
-    ]
+    rows: list[tuple[str | Cell, ...]] = []
+    for column in factor.columns:
+        if (test := by_measure.get(column.measure)) is not None:
+            ends = [(real(test[end]["value"]), visible(test[end]["level"])) for end in ("lowest", "highest")]
+            left = listed(test["left_out"], most=3)
+            below = f"without {left}: no value or no interval there" if left else ""
+            sides = (f"{'?' if value is None else figure(value)} ({level})" for value, level in ends)
+            chance = chance_shown(float(test["p"])), in_hundred(float(test["i_squared"]))
+            rows.append(
+                (Cell(column.name, typed=column.measure), *sides, *chance, Cell(prose(test["method"]), below=below))
+            )
     if rows:
-        yield Paragraph(sentences.SPREAD)
+        yield Paragraph(sentences.SAID["spread"])
         heads = (
             ("measure", "text", 2), ("lowest", "name", 2), ("highest", "name", 2), ("p", "number"),
             ("beyond chance", "number"), Column("method", width=2, reach=Reach.REPORT),
         )  # fmt: skip
         title = f"Differences between {factor.name}"
         yield table(title, f"{title}s", heads, rows)
-
-
-def _end(end: dict[str, Any]) -> str:
-    value = real(end["value"])
-    return f"{'?' if value is None else figure(value)} ({visible(end['level'])})"
-
-
-def _left_out(levels: Sequence[object]) -> str:
-    return f"without {listed(levels, most=3)}: no value or no interval there" if levels else ""

@@ -8,13 +8,12 @@ from typing import Final
 
 from assay.core.blocks import Chart
 
-MODULES: Final = {
-    "plots": ("lines", "distribution", "cloud"),
-    "plots_rows": ("dots", "intervals"),
-    "plots_grids": ("picture", "matrix"),
+DRAWN_BY: Final = {
+    **dict.fromkeys(("lines", "distribution", "cloud"), "plots"),
+    **dict.fromkeys(("dots", "intervals"), "plots_rows"),
+    **dict.fromkeys(("picture", "matrix"), "plots_grids"),
 }
 """The module of each function; none is loaded before a chart is drawn."""
-DRAWN_BY: Final = {kind: module for module, kinds in MODULES.items() for kind in kinds}
 
 
 def draw(chart: Chart) -> str:

@@ -38,13 +38,8 @@ def near(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def to_scale(value: float, scale: str) -> float | None:
-    """A value on a plain axis, or on one of logarithms to 10 ("log"), where only positive values have a place."""
-    return value if not scale else math.log10(value) if value > 0 else None
-
-
 def from_scale(value: float, scale: str) -> float:
-    """What stands at a place of an axis."""
+    """What stands at a place of an axis, which is plain or, with "log", one of logarithms to 10."""
     return 10**value if scale else value
 
 

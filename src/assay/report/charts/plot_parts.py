@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from xml.sax.saxutils import escape
 
 from assay.core.text import figure, visible
-from assay.report.charts.plane import near, to_scale
+from assay.report.charts.plane import near
 from assay.report.colours import LIGHT
 from assay.report.fit_text import ems, fitted
 
@@ -62,21 +62,16 @@ ORANGE: Final = Look("ln2", "up", LIGHT.orange, "7 3")
 INK: Final = Look("ct", "ik", "currentColor", "2 2.5")
 SOFT: Final = Look("rf", "so", "currentColor", "9 2 2 2")
 LOOKS: Final = (BLUE, ORANGE, INK, SOFT)
+"""Those of series in order, which differ by dash and colour."""
 CHANCE: Final = Look("rf", "so", "currentColor", "3 3", 1)
 QUIET: Final = Look("rf", "so", "currentColor", width=0.8)
 
 
-def look_of(place: int) -> Look:
-    """The look of a series by its place: four differ by dash and colour, those after them are thinner."""
-    look = LOOKS[place % len(LOOKS)]
-    return Look(look.line, look.area, look.colour, look.dash, max(0.8, look.width - place // len(LOOKS)))
-
-
 def number(value: object, scale: str = "") -> float | None:
-    """A finite number, taken to a scale; None for anything else."""
+    """A finite number, taken to a scale, where only positive ones have a logarithm; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < HUGE:
         return None
-    return to_scale(float(value), scale)
+    return float(value) if not scale else math.log10(value) if value > 0 else None
 
 
 def finite(values: Iterable[object]) -> list[float]:
@@ -186,17 +181,3 @@ def legend(
         parts.append(text_at(left, top + room + 8, f"and {len(named) - ENTRIES:,} more", wide, kind="so"))
         room += LINE
     return "".join(parts), room
-
-
-def label_beside(taken: list[tuple[float, float, float]], at: tuple[float, float], text: str, right: float) -> str:
-    """A text beside a place, on the side that has room, moved down from texts that are there already."""
-    if not text:
-        return ""
-    (x, y), wide = (at[0], at[1] - 4), ems(text) * 10
-    before = wide > right - x - 6 and x - 6 > right - x - 6
-    room = min(wide, x - 6 if before else right - x - 6) + 1
-    start = x - 6 - room if before else x + 6
-    while any(start < b and a < start + room and abs(y - other) < 11 for a, b, other in taken):  # noqa: PLR2004
-        y += 11
-    taken.append((start, start + room, y))
-    return text_at(x - 6 if before else x + 6, y, text, room, anchor="end" if before else "start")

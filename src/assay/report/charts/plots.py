@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count, groupby, pairwise
 from typing import Final
 from xml.sax.saxutils import escape
@@ -23,7 +23,7 @@ from assay.report.charts.plane import (
     thinned_columns,
     tick_texts,
 )
-from assay.report.charts.plot_parts import BLUE, CHANCE, INK, ORANGE, Data, Look, value_text
+from assay.report.charts.plot_parts import BLUE, CHANCE, INK, LOOKS, ORANGE, Data, Look, value_text
 from assay.report.colours import LIGHT
 from assay.report.fit_text import ems, fitted
 
@@ -83,8 +83,18 @@ class Plane:
         return f"M{near(a)} {floor}V{near(top)}H{near(b)}V{floor}z"
 
     def name(self, at: Spot, text: str) -> str:
-        """A text beside a place that covers no other."""
-        return parts.label_beside(self.taken, at, text, self.right)
+        """A text beside a place, on the side that has room, moved down from texts that are there already."""
+        if not text:
+            return ""
+        (x, y), wide = (at[0], at[1] - 4), ems(text) * 10
+        after = self.right - x - 6
+        before = wide > after and x - 6 > after
+        room = min(wide, x - 6 if before else after) + 1
+        start = x - 6 - room if before else x + 6
+        while any(start < b and a < start + room and abs(y - other) < 11 for a, b, other in self.taken):  # noqa: PLR2004
+            y += 11
+        self.taken.append((start, start + room, y))
+        return parts.text_at(x - 6 if before else x + 6, y, text, room, anchor="end" if before else "start")
 
     def diagonal(self) -> str:
         """Where both axes have the same value, if the chart asks for it."""
@@ -122,20 +132,23 @@ class Plane:
         return parts.svg_document(chart, (self.right + RIGHT, bottom + BELOW + room), described, framed, data=data)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """A line with its bands, its values taken to the scales of the axes."""
+    """A line with its bands, its values taken to the scales of the axes; `raw` says how it is drawn."""
 
-    name: str
-    points: list[Spot]
-    bands: tuple[list[tuple[float, ...]], ...]
-    """The band that holds at each place, and the one that holds for the whole line."""
-    look: Look
-    quiet: bool
-    whiskers: bool
-    """Whether the points stand alone, each with its own ends."""
-    corners: bool
-    """Whether the corners of the line are not points of data."""
+    def __init__(self, raw: Data, scales: tuple[str, str], places: Iterator[int]) -> None:
+        self.raw, self.name = raw, parts.safe_text(raw.get("name"))
+        points = [(x, y) for x, y in parts.tuples(raw["points"], scales)]
+        if raw.get("step") and points:
+            points = [points[0], *(spot for a, b in pairwise(points) for spot in ((a[0], b[1]), b))]
+        self.points: list[Spot] = points
+        self.bands = [parts.tuples(raw.get(key), (*scales, scales[1])) for key in ("band", "outer")]
+        """The band that holds at each place, and the one that holds for the whole line."""
+        place = 0 if raw.get("quiet") else next(places)
+        look = parts.QUIET if raw.get("quiet") else LOOKS[place % len(LOOKS)]
+        look = replace(look, width=max(0.8, look.width - place // len(LOOKS)))  # those after the first four are thinner
+        look = replace(look, width=1.2) if raw.get("thin") else look
+        look = replace(look, dash=look.dash or "4 3") if raw.get("dashed") else look
+        self.look = CHANCE if raw.get("chance") else look
 
     @property
     def extent(self) -> list[Sequence[float]]:
@@ -147,10 +160,10 @@ def lines(chart: Data) -> str:
     """Lines with bands, steps that hold back to the x before, marks, shaded stretches such as stalls, and a legend."""
     scales = ("log" if chart.get("log_x") else ""), ""
     places = count()
-    series = [line for raw in chart["series"] if (line := _series(raw, scales, places)).points]
+    series = [line for raw in chart["series"] if (line := Series(raw, scales, places)).points]
     if not series:
         return ""
-    series.sort(key=lambda line: line.quiet)
+    series.sort(key=lambda line: bool(line.raw.get("quiet")))
     marks = parts.named_places(chart.get("marks"), "x", "y", scales=scales)
     spans = sorted((a, b, text) for (a, b), text in parts.named_places(chart.get("spans"), "from", "to"))
     extent = [place for line in series for place in line.extent] + [place for place, _ in marks]
@@ -169,24 +182,6 @@ def _named(chart: Data, series: Iterable[Series]) -> list[tuple[Look, str]]:
     named = [(look, name) for name, look in {line.name: line.look for line in series}.items()]
     named += [(CHANCE, str(chart["diagonal"]))] if isinstance(chart.get("diagonal"), str) else []
     return [*named, (BANDED, str(chart.get("shaded") or ""))]
-
-
-def _series(raw: Data, scales: tuple[str, str], places: Iterator[int]) -> Series:
-    points = [(x, y) for x, y in parts.tuples(raw["points"], scales)]
-    if raw.get("step") and points:
-        points = [points[0], *(spot for a, b in pairwise(points) for spot in ((a[0], b[1]), b))]
-    quiet = bool(raw.get("quiet"))
-    look = parts.QUIET if quiet else parts.look_of(next(places))
-    look = replace(look, width=1.2) if raw.get("thin") else look
-    return Series(
-        name=parts.safe_text(raw.get("name")),
-        points=points,
-        bands=tuple(parts.tuples(raw.get(key), (*scales, scales[1])) for key in ("band", "outer")),
-        look=CHANCE if raw.get("chance") else replace(look, dash=look.dash or "4 3") if raw.get("dashed") else look,
-        quiet=quiet,
-        whiskers=bool(raw.get("whiskers")),
-        corners=bool(raw.get("step") or raw.get("chance") or raw.get("bare")),
-    )
 
 
 def _described(line: Series, scales: tuple[str, str]) -> str:
@@ -236,15 +231,15 @@ def _marks(chart: Data, scales: Sequence[str], plane: Plane) -> str:
 
 def _bands(line: Series, plane: Plane) -> str:
     drawn = ""
-    for band in () if line.whiskers else line.bands:
+    for band in () if line.raw.get("whiskers") else filter(None, line.bands):
         edges = [*((x, high) for x, _, high in band), *((x, low) for x, low, _ in reversed(band))]
-        drawn += line.look.fill(plane.path(edges) + "Z", ".15") if edges else ""
+        drawn += line.look.fill(plane.path(edges) + "Z", ".15")
     return drawn
 
 
 def _line(line: Series, plane: Plane) -> str:
     """A line without its points outside the plane, with its points marked where they are few."""
-    if line.whiskers:
+    if line.raw.get("whiskers"):  # the points stand alone, each with its own ends
         ends = "".join(f"M{near(plane.x(x))} {near(plane.y(a))}V{near(plane.y(b))}" for x, a, b in line.bands[0])
         bars = replace(line.look, line="iv").stroke(ends, width=4, opacity=".4")
         return bars + line.look.stroke(plane.dots(line.points), width=7, ends="round")
@@ -252,9 +247,11 @@ def _line(line: Series, plane: Plane) -> str:
     inside = groupby(line.points, lambda p: across.low <= p[0] <= across.high and up.low <= p[1] <= up.high)
     runs = [list(run) for kept, run in inside if kept]
     path = "".join(plane.path(run) for run in runs if len(run) > 1)
-    dots = [spot for run in runs for spot in run if len(run) == 1 or (len(line.points) <= FEW and not line.corners)]
-    drawn = line.look.stroke(path, opacity=".5" if line.quiet else "") if path else ""
-    if dots and not line.quiet:
+    corners = any(line.raw.get(kind) for kind in ("step", "chance", "bare"))  # they are no points of data
+    dots = [spot for run in runs for spot in run if len(run) == 1 or (len(line.points) <= FEW and not corners)]
+    quiet = line.raw.get("quiet")
+    drawn = line.look.stroke(path, opacity=".5" if quiet else "")
+    if dots and not quiet:
         drawn += replace(line.look, dash="").stroke(plane.dots(dots), width=6, ends="round")
     return drawn
 
@@ -283,12 +280,12 @@ def distribution(chart: Data) -> str:
     return plane.draw(f"{phrases(_bin_facts(edges, counts, marks), most=6)}.", body, names)
 
 
-def _bin_facts(edges: Sequence[float], counts: Sequence[float], marks: Iterable[tuple[float, str]]) -> list[str]:
+def _bin_facts(edges: Sequence[float], counts: Sequence[float], marks: Iterable[tuple[float, str]]) -> Iterator[str]:
     """How many values there are, where most of them are, and the named places."""
     most = counts.index(max(counts))
-    facts = [f"{value_text(sum(counts))} values from {value_text(edges[0])} to {value_text(edges[-1])}"]
-    facts += [f"most, {value_text(counts[most])}, from {value_text(edges[most])} to {value_text(edges[most + 1])}"]
-    return facts + [f"{parts.short_name(text)} at {value_text(x)}" for x, text in marks if text]
+    yield f"{value_text(sum(counts))} values from {value_text(edges[0])} to {value_text(edges[-1])}"
+    yield f"most, {value_text(counts[most])}, from {value_text(edges[most])} to {value_text(edges[most + 1])}"
+    yield from (f"{parts.short_name(text)} at {value_text(x)}" for x, text in marks if text)
 
 
 def _outline(edges: Sequence[float], counts: Sequence[float], plane: Plane) -> str:

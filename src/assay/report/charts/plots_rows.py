@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -41,15 +41,15 @@ GOLDEN: Final = 0.6180339887
 BINS: Final = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """A row: its label, the text to the right of it, and where its middle is."""
+    """A row of a chart: its label, the texts to the right of it, its numbers, and where its middle is."""
 
-    label: str
-    text: str
-    y: float
-    small: str = ""
-    """A second text, softer than the first."""
+    def __init__(self, row: Data, y: float) -> None:
+        self.row, self.y, self.label = row, y, safe_text(row["label"])
+        aside = (f"{value_text(part['count'])} {safe_text(part['text'])}" for part in row.get("aside") or ())
+        self.text, self.small = safe_text(row.get("text")) or ", ".join(aside), safe_text(row.get("small"))
+        """A second text, softer than the first."""
+        self.low, self.value, self.high = (number(row.get(key)) for key in ("low", "value", "high"))
 
 
 class Rows:
@@ -67,10 +67,10 @@ class Rows:
         """Where a value stands, kept inside the axis."""
         return self.scale.at(value, self.left, self.right)
 
-    def whisker(self, row: Data, y: float) -> str:
+    def whisker(self, lane: Lane) -> str:
         """The interval of a row, with upright ends."""
-        a, b = (near(self.x(end)) for end in span((row.get("low"), row.get("high"))) or (0, 0))
-        path = f"M{a} {near(y)}H{b}M{a} {near(y - 4)}v8M{b} {near(y - 4)}v8"
+        a, b = (near(self.x(end)) for end in span((lane.low, lane.high)) or (0, 0))
+        path = f"M{a} {near(lane.y)}H{b}M{a} {near(lane.y - 4)}v8M{b} {near(lane.y - 4)}v8"
         return replace(INK, dash="").stroke(path, width=1.4) if a != b else ""
 
     def draw(self, described: str, body: str, *, note: str = "", heads: Sequence[tuple[float, str]] = ()) -> str:
@@ -110,28 +110,23 @@ def dots(chart: Data) -> str:
     values = [sorted(finite(row["values"])) for row in rows]
     if not any(values):
         return ""
-    lanes = [
-        Lane(label=safe_text(row["label"]), text=_aside(row), y=TOP + STRIP * (i + 0.5)) for i, row in enumerate(rows)
-    ]
+    lanes = [Lane(row, TOP + STRIP * (i + 0.5)) for i, row in enumerate(rows)]
     ends = finite(row.get(key) for row in rows for key in ("low", "median", "high"))
     ends += [x for kept in values for x in (*kept[:1], *kept[-1:])]
     shape = Rows(chart, lanes, ends, TOP + STRIP * len(lanes))
     body, facts, note = "", [], ""
-    for lane, row, kept in zip(lanes, rows, values, strict=True):
-        body += _strip(shape, kept, lane.y) + shape.whisker(row, lane.y)
-        for middle in finite([row.get("median")]):
+    for lane, kept in zip(lanes, values, strict=True):
+        body += _strip(shape, kept, lane.y) + shape.whisker(lane)
+        medians = finite([lane.row.get("median")])
+        for middle in medians:
             path = f"M{near(shape.x(middle))} {near(lane.y - 11)}v22"
             body += replace(INK, dash="").stroke(path, width=2.4)
             note = "Upright bars are medians. "
-        middles = finite([row.get("median")]) or [statistics.median(part) for part in (kept,) if part]
-        about = f"{short_name(row['label'])}: {counted(len(kept), 'value')}"
+        middles = medians or [statistics.median(part) for part in (kept,) if part]
+        about = f"{short_name(lane.row['label'])}: {counted(len(kept), 'value')}"
         facts.append(", ".join((about, *(f"median {value_text(m)}" for m in middles), *filter(None, [lane.text]))))
     note += _more(chart["lanes"], MOST_BARS)
     return shape.draw(f"{phrases(facts, most=6)}.", body, note=note.strip())
-
-
-def _aside(row: Data) -> str:
-    return ", ".join(f"{value_text(part['count'])} {safe_text(part['text'])}" for part in row.get("aside") or ())
 
 
 def _strip(shape: Rows, values: Sequence[float], y: float) -> str:
@@ -158,11 +153,11 @@ def intervals(chart: Data) -> str:
     rows, reference = chart["rows"][:most], chart.get("reference") or {}
     if not rows:
         return ""
-    points = [tuple(number(row.get(key)) for key in ("low", "value", "high")) for row in rows]
-    lanes, heads, bottom = _grouped(rows, points)
-    ends = finite([*(x for point in points for x in point), reference.get("x"), *(chart.get("holds") or ())])
+    lanes, heads, bottom = _grouped(rows)
+    ends = finite([x for lane in lanes for x in (lane.low, lane.value, lane.high)])
+    ends += finite([reference.get("x"), *(chart.get("holds") or ())])
     shape = Rows(chart, lanes, [*ends, *([0.0] if chart.get("bars") else [])], bottom)
-    defined = [(value, row["label"]) for row, (_, value, _) in zip(rows, points, strict=True) if value is not None]
+    defined = [(lane.value, lane.row["label"]) for lane in lanes if lane.value is not None]
     extremes = (end(defined, key=lambda pair: pair[0]) for end in (min, max)) if defined else ()
     said = [f"{value_text(value)} ({short_name(label)})" for value, label in extremes]
     described = f"lowest {said[0]}, highest {said[1]}" if said else "none with a value"
@@ -172,55 +167,53 @@ def intervals(chart: Data) -> str:
         body += replace(SOFT, dash="3 3", width=1).stroke(f"M{near(at)} {TOP - 2}V{near(bottom)}")
         body += text_at(at, TOP - 5, name, 2 * min(at, shape.wide - at), anchor="middle", kind="so")
         described += f" Reference: {short_name(name or 'line')} at {value_text(line)}."
-    body += (_bars if chart.get("bars") else _intervals)(shape, rows, points)
+    body += (_bars if chart.get("bars") else _intervals)(shape)
     note = " ".join(filter(None, (safe_text(chart.get("note")), _more(chart["rows"], most))))
     return shape.draw(described, body, note=note, heads=heads)
 
 
-def _grouped(
-    rows: Sequence[Data], points: Sequence[Sequence[float | None]]
-) -> tuple[list[Lane], list[tuple[float, str]], float]:
+def _grouped(rows: Sequence[Data]) -> tuple[list[Lane], list[tuple[float, str]], float]:
     """The lanes of some rows below the heads of their groups, and where they end."""
     lanes, heads = [], []
     y, group = float(TOP), None
-    for row, (low, value, high) in zip(rows, points, strict=True):
+    for row in rows:
         if row.get("group") != group:
             group = row.get("group")
             heads.append((y + 15, safe_text(group)))
             y += ROW - 1
-        text, small = safe_text(row.get("text")), safe_text(row.get("small"))
-        if low is not None and high is not None and not text:
-            small = f"{value_text(low)}{'–' if low >= 0 else ' to '}{value_text(high)}"
-        text = text or ("–" if value is None else value_text(value))
-        lanes.append(Lane(label=safe_text(row["label"]), text=text, small=small, y=y + ROW / 2))
+        lane = Lane(row, y + ROW / 2)
+        if lane.low is not None and lane.high is not None and not lane.text:
+            lane.small = f"{value_text(lane.low)}{'–' if lane.low >= 0 else ' to '}{value_text(lane.high)}"
+        lane.text = lane.text or ("–" if lane.value is None else value_text(lane.value))
+        lanes.append(lane)
         y += ROW
     return lanes, heads, y
 
 
-def _bars(shape: Rows, rows: Sequence[Data], points: Sequence[Sequence[float | None]]) -> str:
+def _bars(shape: Rows) -> str:
     """Bars from zero, with the interval of each value."""
     drawn = ""
-    for lane, row, (_, value, _) in zip(shape.lanes, rows, points, strict=True):
-        path = f"M{near(shape.x(0.0))} {near(lane.y)}H{near(shape.x(value or 0.0))}"
-        drawn += (BLUE.stroke(path, width=12) if value else "") + shape.whisker(row, lane.y)
+    for lane in shape.lanes:
+        path = f"M{near(shape.x(0.0))} {near(lane.y)}H{near(shape.x(lane.value or 0.0))}"
+        drawn += (BLUE.stroke(path, width=12) if lane.value else "") + shape.whisker(lane)
     return drawn
 
 
-def _intervals(shape: Rows, rows: Sequence[Data], points: Sequence[Sequence[float | None]]) -> str:
+def _intervals(shape: Rows) -> str:
     """Intervals as one path, then their points; an end beyond the axis is an arrow."""
     bars, arrows, dots, rings = "", "", "", ""
-    for lane, row, (low, value, high) in zip(shape.lanes, rows, points, strict=True):
+    for lane in shape.lanes:
         y = near(lane.y)
-        if low is not None and high is not None:
-            a, b = near(shape.x(low)), near(shape.x(high))
+        if lane.low is not None and lane.high is not None:
+            a, b = near(shape.x(lane.low)), near(shape.x(lane.high))
             bars += f"M{a} {y}H{b}"
-            arrows += f"M{a} {near(lane.y - 4)}l-5 4l5 4z" if low < shape.scale.low else ""
-            arrows += f"M{b} {near(lane.y - 4)}l5 4l-5 4z" if high > shape.scale.high else ""
-        if value is not None and shape.scale.low <= value <= shape.scale.high:
-            x = near(shape.x(value))
-            rings += f'<circle cx="{x}" cy="{y}" r="{DOT}"/>' if row.get("hollow") else ""
-            dots += "" if row.get("hollow") else f"M{x} {y}h0"
+            arrows += f"M{a} {near(lane.y - 4)}l-5 4l5 4z" if lane.low < shape.scale.low else ""
+            arrows += f"M{b} {near(lane.y - 4)}l5 4l-5 4z" if lane.high > shape.scale.high else ""
+        if lane.value is not None and shape.scale.low <= lane.value <= shape.scale.high:
+            x = near(shape.x(lane.value))
+            rings += f'<circle cx="{x}" cy="{y}" r="{DOT}"/>' if lane.row.get("hollow") else ""
+            dots += "" if lane.row.get("hollow") else f"M{x} {y}h0"
     drawn = f'<path class="iv" stroke="currentColor" stroke-width="5" stroke-opacity=".35" d="{bars}"/>' if bars else ""
     drawn += BLUE.fill(arrows) if arrows else ""
-    drawn += BLUE.stroke(dots, width=2 * DOT, ends="round") if dots else ""
+    drawn += BLUE.stroke(dots, width=2 * DOT, ends="round")
     return drawn + (f'<g class="ln" fill="none" stroke="{BLUE.colour}">{rings}</g>' if rings else "")

@@ -21,8 +21,9 @@ UNNAMED: Final = "assessed model"
 
 def render(record: Record) -> str:
     """The whole BOM as JSON."""
-    plan, digests = record["plan"], record.get("digests", {})
-    identity = f"{digests.get('tallies', '')}:{plan.get('digest', '')}"
+    digests, counted = record.get("digests", {}), record.get("environment", {}).get("counted_at")
+    identity = f"{digests.get('tallies', '')}:{record['plan'].get('digest', '')}"
+    tool = {"type": "application", "name": "assay", "version": version()}
     content: dict[str, Any] = {
         "$schema": SCHEMA,
         "bomFormat": "CycloneDX",
@@ -30,7 +31,7 @@ def render(record: Record) -> str:
         # The same Record is the same BOM, so the number is made from its digests.
         "serialNumber": f"urn:uuid:{uuid.uuid5(NAMES, identity)}",
         "version": 1,
-        "metadata": _metadata(record),
+        "metadata": {**({"timestamp": str(counted)} if counted else {}), "tools": {"components": [tool]}},
         "components": [_model(record)],
     }
     return json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
@@ -42,72 +43,54 @@ def task_name(document: Document) -> str:
     return f"{kind} {name}" if kind else name
 
 
-def _metadata(record: Record) -> dict[str, Any]:
-    counted = record.get("environment", {}).get("counted_at")
-    tool = {"type": "application", "name": "assay", "version": version()}
-    return {**({"timestamp": str(counted)} if counted else {}), "tools": {"components": [tool]}}
-
-
 def _model(record: Record) -> dict[str, Any]:
-    plan = record["plan"]
+    plan, document = record["plan"], Document(record)
     name = str(plan.get("model") or UNNAMED)
     declared = plan.get("declared", {}).get("models", {}).get(name, {})
     dataset = str(plan.get("data", {}).get("from") or "test data")
-    document = Document(record)
     limits = [remark.sentence for remark in document.remarks()]
     data = {"type": "dataset", "name": dataset, "description": f"Test data, {rows(record)}"}
+    files = {f"sha256:{file}": digest for file, digest in record.get("digests", {}).get("files", {}).items()}
+    contents = {"properties": _properties({"rows": record["samples"], **files})}
     card: dict[str, Any] = {
-        "modelParameters": {
-            "task": task_name(document),
-            "datasets": [{**data, "contents": {"properties": list(_files(record))}}],
-        },
+        "modelParameters": {"task": task_name(document), "datasets": [{**data, "contents": contents}]},
         "quantitativeAnalysis": {"performanceMetrics": list(_metrics(record))},
-        "properties": list(_properties(record)),
+        "properties": _properties(_facts(record)),
+        **({"considerations": {"technicalLimitations": limits}} if limits else {}),
     }
-    if limits:
-        card["considerations"] = {"technicalLimitations": limits}
-    component: dict[str, Any] = {"type": "machine-learning-model", "bom-ref": "model", "name": name, "modelCard": card}
-    if declared.get("version"):
-        component["version"] = str(declared["version"])
-    return component
+    version_stated = {"version": str(declared["version"])} if declared.get("version") else {}
+    return {"type": "machine-learning-model", "bom-ref": "model", "name": name, "modelCard": card, **version_stated}
 
 
-def _files(record: Record) -> Iterator[dict[str, str]]:
-    yield {"name": "assay:rows", "value": str(record["samples"])}
-    for name, digest in record.get("digests", {}).get("files", {}).items():
-        yield {"name": f"assay:sha256:{name}", "value": str(digest)}
+def _properties(facts: Mapping[str, object]) -> list[dict[str, str]]:
+    """What the format has no place for; a list is a property each."""
+    pairs = ((name, part) for name, value in facts.items() for part in (value if isinstance(value, list) else [value]))
+    return [{"name": f"assay:{name}", "value": str(part)} for name, part in pairs]
 
 
-def _properties(record: Record) -> Iterator[dict[str, str]]:
-    """What the format has no place for: the level of the intervals, their methods, and what proves the Record."""
-    yield {"name": "assay:confidence-level", "value": repr(float(record["plan"]["level"]))}
-    methods = sorted({str(one["interval"]) for one in record["estimates"] if one.get("interval")})
-    yield from ({"name": "assay:interval-method", "value": one} for one in methods)
-    if record.get("positive") is not None:
-        yield {"name": "assay:positive-class", "value": str(record["positive"])}
-    yield {"name": "assay:conformity", "value": str(record.get("conformity", {}).get("overall", ""))}
-    yield {"name": "assay:tallies-sha256", "value": str(record.get("digests", {}).get("tallies", ""))}
+def _facts(record: Record) -> dict[str, object]:
+    """The level of the intervals, their methods, and what proves the Record."""
+    positive = record.get("positive")
+    return {
+        "confidence-level": float(record["plan"]["level"]),
+        "interval-method": sorted({str(e["interval"]) for e in record["estimates"] if e.get("interval")}),
+        "positive-class": [] if positive is None else [positive],
+        "conformity": record.get("conformity", {}).get("overall", ""),
+        "tallies-sha256": record.get("digests", {}).get("tallies", ""),
+    }
 
 
 def _metrics(record: Record) -> Iterator[dict[str, Any]]:
     for estimate in record["estimates"]:
-        if estimate.get("class") is not None and estimate.get("slice"):
-            continue  # a class within a group has its place in the Record
-        if estimate.get("value") is None:
-            continue  # an undefined measure has no value to give
-        metric: dict[str, Any] = {"type": str(estimate["measure"]), "value": _number(estimate["value"])}
-        if slice_ := _slice(estimate):
-            metric["slice"] = slice_
-        if estimate.get("low") is not None and estimate.get("high") is not None:
-            ends = {"lowerBound": _number(estimate["low"]), "upperBound": _number(estimate["high"])}
-            metric["confidenceInterval"] = ends
+        label, levels = estimate.get("class"), estimate.get("slice") or {}
+        # A class within a group has its place in the Record, and an undefined measure has no value to give.
+        if (label is not None and levels) or estimate.get("value") is None:
+            continue
+        numbers = [estimate.get(name) for name in ("value", "low", "high")]
+        value, low, high = (number if isinstance(number, str) else repr(number) for number in numbers)
+        metric: dict[str, Any] = {"type": str(estimate["measure"]), "value": value}
+        if parts := {**({} if label is None else {"class": label}), **levels}:
+            metric["slice"] = ",".join(f"{name}={level}" for name, level in parts.items())
+        if None not in numbers:
+            metric["confidenceInterval"] = {"lowerBound": low, "upperBound": high}
         yield metric
-
-
-def _slice(estimate: Mapping[str, Any]) -> str:
-    parts = [] if estimate.get("class") is None else [f"class={estimate['class']}"]
-    return ",".join([*parts, *(f"{name}={level}" for name, level in (estimate.get("slice") or {}).items())])
-
-
-def _number(value: object) -> str:
-    return value if isinstance(value, str) else repr(value)

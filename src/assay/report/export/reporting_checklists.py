@@ -19,11 +19,8 @@ from assay.report.blocks.conformity import control_name, is_stated
 from assay.report.render.markdown import prose as marked
 from assay.report.render.markdown import table
 from assay.report.report_document import Document
-from assay.report.sentences import rows_equation
+from assay.report.sentences import SAID, rows_equation
 
-JUDGE: Final = (
-    "The others are for the authors. What is shown helps to answer an item; whether it does is for a reader to judge."
-)
 MOST_FILES: Final = 4
 EMPTY: Final = "☐ *not in the Record*"
 SILENT: Final = ("no-evidence", "n/a")
@@ -56,7 +53,7 @@ def render(record: Record, *, name: str) -> str:
         f"{marked(chosen['about'])}.",
         marked(chosen["note"]),
         "",
-        f"A Record or its plan has something to show for {filled} of {counted(len(rows), 'item')}. {JUDGE}",
+        f"A Record or its plan has something to show for {filled} of {counted(len(rows), 'item')}. {SAID['checklist']}",
         "",
         *table(["item", "part", "asks for", "what the Record shows"], rows, align="llll"),
     ]

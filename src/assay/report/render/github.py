@@ -62,13 +62,7 @@ def step_summary(records: Mapping[str, Record], *, most: int = MOST_BYTES) -> st
 
 
 def _command(kind: str, title: str, text: str) -> str:
-    return f"::{kind} title={_property(title)}::{_data(text)}"
-
-
-def _data(text: str) -> str:
-    """Text after the second pair of colons, where a line end would begin another command."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    """A command, in whose text a line end would begin another one, and in whose title a colon would end it."""
+    marks = {"%": "%25", "\r": "%0D", "\n": "%0A"}
+    in_text, in_title = (str.maketrans(given) for given in (marks, {**marks, ":": "%3A", ",": "%2C"}))
+    return f"::{kind} title={title.translate(in_title)}::{text.translate(in_text)}"

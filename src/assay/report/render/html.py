@@ -11,7 +11,6 @@ from collections.abc import Set as AbstractSet
 from functools import cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
-from importlib.resources import files
 from string import Template
 from typing import Final
 
@@ -19,7 +18,7 @@ from assay.assess.record.record import Record
 from assay.core.blocks import Item, Reach
 from assay.core.blocks.lead import Verdict
 from assay.report import colours
-from assay.report.render.html_blocks import escaped, labelled, section_html, signed
+from assay.report.render.html_blocks import escaped, labelled, lines, part_of_page, section_html, signed, tag
 from assay.report.report_document import report_of
 from assay.report.sections import Report
 
@@ -58,8 +57,7 @@ def render(record: Record) -> str:
 
 def _frame(report: Report, contents: Iterable[tuple[str, str]], main: str, *, scripted: bool) -> str:
     """What every page has around its sections."""
-    template = files("assay.report.render").joinpath("page.html").read_text(encoding="utf-8")
-    return Template(template).substitute(
+    return Template(part_of_page("page.html")).substitute(
         title=escaped(report.title),
         label=labelled(report.title),
         kind=escaped(report.kind),
@@ -79,14 +77,14 @@ def _frame(report: Report, contents: Iterable[tuple[str, str]], main: str, *, sc
 
 def _verdict(v: Verdict) -> str:
     """A verdict as a badge, with what it rests on and a link to it."""
-    link = f' <a href="#{v.anchor}">{v.more}</a>' if v.anchor else ""
-    sign = f'<span aria-hidden="true">{v.sign}</span> '
-    return f'<li class="{v.tone}"><b>{sign}{escaped(v.word)}</b> <span>{escaped(v.says)}{link}</span></li>'
+    link = f" {tag('a', v.more, href=f'#{v.anchor}')}" if v.anchor else ""
+    word = tag("b", tag("span", v.sign, aria_hidden="true"), " ", escaped(v.word))
+    return tag("li", word, " ", tag("span", escaped(v.says), link), class_=v.tone)
 
 
 def _list(name: str, items: Iterable[str]) -> str:
-    inside = "\n".join(items)
-    return f'<ul class="{name}">\n{inside}\n</ul>\n' if inside else ""
+    listed = list(items)
+    return tag("ul", lines(listed), class_=name) + "\n" if listed else ""
 
 
 def _brief(page: str) -> str:
@@ -125,16 +123,14 @@ def _digest(text: str) -> str:
 @cache
 def slider() -> str:
     """The script that moves the threshold; the page is complete without it."""
-    text = files("assay.report.render").joinpath("slider.js").read_text(encoding="utf-8")
-    lines = (line.strip() for line in text.splitlines() if not line.lstrip().startswith("//"))
-    return "\n".join(line for line in lines if line)
+    stripped = map(str.strip, part_of_page("slider.js").splitlines())
+    return "\n".join(line for line in stripped if line and not line.startswith("//"))
 
 
 @cache
 def stylesheet() -> str:
     """All the CSS: colours of both themes, the page, the shades of the matrix."""
-    text = files("assay.report.render").joinpath("page.css").read_text(encoding="utf-8")
-    page = "".join(line.strip() for line in text.splitlines())
+    page = "".join(map(str.strip, part_of_page("page.css").splitlines()))
     light = f":root{{{colours.LIGHT.variables()}}}"
     dark = f":root{{{colours.DARK.variables()}}}{colours.rules(colours.DARK)}"
     return f"{light}{page}{colours.rules(colours.LIGHT)}@media screen and (prefers-color-scheme:dark){{{dark}}}"

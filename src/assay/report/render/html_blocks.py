@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from html import escape
-from typing import Any, Final
+from importlib.resources import files
+from string import Template
+from typing import Final
 
 from assay.core import blocks as tree
 from assay.core.text import counted
@@ -18,6 +21,7 @@ TILTED: Final = 7
 """More columns than this, or a long name, and the heads of a grid stand upright."""
 DENSE: Final = 15
 LONG: Final = 12
+VERDICTS: Final = ("good", "bad", "open")
 TONES: Final = {"soft": "soft", "strong": "equation", "warn": "warn", "areas": "areas"}
 _STYLED: Final = re.compile(r'<(?:svg|[a-z]+ class="(?:so|gr|iv|pt|tk|rf|bs|ln|ln2|bd|mk|ct|up|dn|hs|hd)")[^>]*>')
 """Start tags of charts whose colours the style sheet sets."""
@@ -38,17 +42,68 @@ def labelled(text: str) -> str:
     return f"<bdi>{escaped(text)}</bdi>"
 
 
+@cache
+def part_of_page(name: str) -> str:
+    """A file beside this one, of which pages are made."""
+    return files("assay.report.render").joinpath(name).read_text(encoding="utf-8")
+
+
+def tag(name: str, *inside: str, **attributes: str) -> str:
+    """An element; attributes without a value are left out.
+
+    >>> tag("td", "1", class_="num", id=""), tag("a", "x", href="#x")
+    ('<td class="num">1</td>', '<a href="#x">x</a>')
+    """
+    given = "".join(f' {key.rstrip("_").replace("_", "-")}="{value}"' for key, value in attributes.items() if value)
+    return f"<{name}{given}>{''.join(inside)}</{name}>"
+
+
+def small(text: str, before: str = "", **attributes: str) -> str:
+    """A smaller text, or nothing."""
+    return before + tag("small", escaped(text), **attributes) if text else ""
+
+
+def lines(parts: Iterable[str]) -> str:
+    """Parts on lines of their own."""
+    return "\n".join(("", *parts, ""))
+
+
 def section_html(section: tree.Section) -> str:
     """A section with its title."""
-    place = section.id
-    inside = "\n".join(map(block_html, section.blocks))
-    title = f'<h2 id="h-{place}">{escaped(section.title)}</h2>'
-    return f'<section id="{place}" aria-labelledby="h-{place}">\n{title}\n{inside}\n</section>'
+    title = tag("h2", escaped(section.title), id=f"h-{section.id}")
+    inside = lines((title, *map(block_html, section.blocks)))
+    return tag("section", inside, id=section.id, aria_labelledby=f"h-{section.id}")
 
 
-def block_html(block: tree.Block) -> str:
+def block_html(block: tree.Block) -> str:  # noqa: C901, PLR0911  one case for each kind of block
     """A block of any kind."""
-    return DRAWN[type(block)](block)
+    match block:
+        case tree.Paragraph(text=text, tone=tone):
+            return tag("p", escaped(text), class_=TONES.get(tone, ""))
+        case tree.Heading(text=text):
+            return tag("h3", labelled(text))
+        case tree.Bullets(items=items, look="signed" | "verdicts" as look):
+            drawn, name = (signed, "remarks") if look == "signed" else (_judged, "unmet")
+            return tag("ul", lines(map(drawn, items)), class_=name)
+        case tree.Bullets(items=items):
+            return tag("ul", *(tag("li", labelled(item.text)) for item in items), class_="plain")
+        case tree.Terms():
+            return _terms(block)
+        case tree.Figure():
+            return _figure(block)
+        case tree.Card(blocks=blocks, look=look, id=place):
+            return tag("div", lines(map(block_html, blocks)), class_=_classes("card", look), id=place)
+        case tree.Fold(title=title, blocks=blocks):
+            place = (f' id="{block.id}"' if block.id else "") + (" open" if block.open else "")
+            summary = tag("summary", escaped(title), small(block.more or block.lead, " "))
+            return f"<details{place}>{lines((summary, *map(block_html, blocks)))}</details>"
+        case tree.Table():
+            return _table(block)
+        case tree.Grid():
+            return _grid(block)
+        case tree.Threshold():
+            return _threshold(block)
+    raise TypeError(type(block))
 
 
 def chart_html(chart: tree.Chart) -> str:
@@ -56,272 +111,197 @@ def chart_html(chart: tree.Chart) -> str:
     return _STYLED.sub(lambda tag: _SAID.sub("", tag.group()), charts.draw(chart))
 
 
-def _class(*names: str) -> str:
-    kept = " ".join(filter(None, names))
-    return f' class="{kept}"' if kept else ""
-
-
-def _paragraph(block: tree.Paragraph) -> str:
-    return f"<p{_class(TONES.get(block.tone, ''))}>{escaped(block.text)}</p>"
-
-
-def _heading(block: tree.Heading) -> str:
-    return f"<h3>{labelled(block.text)}</h3>"
-
-
-def _bullets(block: tree.Bullets) -> str:
-    if block.look == "signed":
-        return f'<ul class="remarks">\n{_joined(map(signed, block.items))}\n</ul>'
-    if block.look == "verdicts":
-        return f'<ul class="unmet">\n{_joined(map(_judged, block.items))}\n</ul>'
-    return f'<ul class="plain">{"".join(f"<li>{labelled(item.text)}</li>" for item in block.items)}</ul>'
-
-
-def _joined(parts: Any) -> str:  # noqa: ANN401  any iterable of texts
-    return "\n".join(parts)
+def _classes(*names: str) -> str:
+    return " ".join(filter(None, names))
 
 
 def signed(item: tree.Item) -> str:
     """An entry that a sign opens."""
-    word = f"<b>{escaped(item.word)}</b> " if item.word else ""
-    below = "".join(f" <small>{escaped(text)}</small>" for text in item.below)
-    sign = f'<b aria-hidden="true">{item.sign}</b>'
-    return f"<li>{sign}<span>{word}{escaped(item.text)}{below}</span></li>"
+    word = f"{tag('b', escaped(item.word))} " if item.word else ""
+    text = tag("span", word, escaped(item.text), *(small(below, " ") for below in item.below))
+    return tag("li", tag("b", item.sign, aria_hidden="true"), text)
 
 
 def _judged(item: tree.Item) -> str:
-    below = "".join(f"<small>{escaped(text)}</small>" for text in item.below)
-    name = f'<a href="#{item.anchor}">{escaped(item.name)}</a>'
-    return f"<li{_class(item.style)}><b>{escaped(item.word)}</b> <span>{name} {escaped(item.text)}{below}</span></li>"
+    name = tag("a", escaped(item.name), href=f"#{item.anchor}")
+    text = tag("span", name, " ", escaped(item.text), *map(small, item.below))
+    return tag("li", tag("b", escaped(item.word)), " ", text, class_=item.style)
+
+
+def _pairs(pairs: Iterable[tuple[str, str]], **attributes: str) -> str:
+    return tag("dl", *(tag("dt", escaped(name)) + tag("dd", text) for name, text in pairs), **attributes)
 
 
 def _terms(block: tree.Terms) -> str:
     if block.look == "list":
-        return f'<dl class="list">\n{_joined(map(_term, block.terms))}\n</dl>'
-    code = ("<code>", "</code>") if block.look == "code" else ("", "")
-    pairs = (f"<dt>{escaped(t.name)}</dt><dd>{code[0]}{escaped(t.text)}{code[1]}</dd>" for t in block.terms)
-    return f'<dl class="terms">{"".join(pairs)}</dl>'
+        return tag("dl", lines(map(_term, block.terms)), class_="list")
+    texts = (tag("code", escaped(t.text)) if block.look == "code" else escaped(t.text) for t in block.terms)
+    return _pairs(((t.name, text) for t, text in zip(block.terms, texts, strict=True)), class_="terms")
+
+
+def _figure(block: tree.Figure) -> str:
+    below = "\n" + tag("p", escaped(block.note), class_="soft") if block.note else ""
+    panels = {"class_": "panels many" if block.look == "many" else "panels", "role": "group"}
+    return tag("figure", lines(map(chart_html, block.charts)), **panels, aria_label=escaped(block.alt)) + below
 
 
 def _term(term: tree.Term) -> str:
-    place = f' id="{term.id}"' if term.id else ""
-    symbol = f" <small>{escaped(term.symbol)}</small>" if term.symbol else ""
-    more = f" <small>{escaped(term.more)}</small>" if term.more else ""
-    text = f"<dd>{_coded(term.text)}{more}</dd>" if term.text or more else ""
-    return f"<div{place}><dt>{escaped(term.name)}{symbol}</dt>{text}</div>"
+    more = small(term.more, " ")
+    text = tag("dd", _coded(term.text), more) if term.text or more else ""
+    return tag("div", tag("dt", escaped(term.name), small(term.symbol, " ")), text, id=term.id)
 
 
 def _coded(text: str) -> str:
     """Prose with names between backticks, which become code."""
-    parts = enumerate(text.split("`"))
-    return "".join(f"<code>{escaped(part)}</code>" if i % 2 else escaped(part) for i, part in parts)
+    parts = enumerate(map(escaped, text.split("`")))
+    return "".join(tag("code", part) if i % 2 else part for i, part in parts)
 
 
-def _figure(block: tree.Figure) -> str:
-    look = "many" if block.look == "many" else ""
-    drawn = _joined(map(chart_html, block.charts))
-    note = f'\n<p class="soft">{escaped(block.note)}</p>' if block.note else ""
-    return f'<figure{_class("panels", look)} role="group" aria-label="{escaped(block.alt)}">\n{drawn}\n</figure>{note}'
-
-
-def _card(block: tree.Card) -> str:
-    place = f' id="{block.id}"' if block.id else ""
-    return f"<div{_class('card', block.look)}{place}>\n{_joined(map(block_html, block.blocks))}\n</div>"
-
-
-def _fold(block: tree.Fold) -> str:
-    place = (f' id="{block.id}"' if block.id else "") + (" open" if block.open else "")
-    more = block.more or block.lead
-    beside = f" <small>{escaped(more)}</small>" if more else ""
-    summary = f"<summary>{escaped(block.title)}{beside}</summary>"
-    return f"<details{place}>\n{summary}\n{_joined(map(block_html, block.blocks))}\n</details>"
-
-
-def _wide(name: str, table: str) -> str:
+def _wide(name: str, look: str, caption: str, head: str, body: str) -> str:
     """A table that scrolls by itself where it is wider than the page."""
-    return f'<div class="wide" role="region" tabindex="0" aria-label="Table: {escaped(name)}">\n{table}\n</div>'
-
-
-def _captioned(names: str, caption: str, head: str, body: str) -> str:
-    spanned = f"<caption><span>{escaped(caption)}</span></caption>"
-    return f"<table{names}>\n{spanned}\n<thead>{head}</thead>\n{body}\n</table>"
+    titled = tag("caption", tag("span", escaped(caption)))
+    table = tag("table", lines((titled, tag("thead", head), body)), class_=look)
+    return tag("div", lines([table]), class_="wide", role="region", tabindex="0", aria_label=f"Table: {escaped(name)}")
 
 
 def _table(block: tree.Table) -> str:
     kinds = [column.kind for column in block.columns]
     all_numbers = kinds[0] != "number" and set(kinds[1:]) == {"number"}
-    look = "" if block.look == "judged" else block.look
-    alone = block.look != "kin" and not all_numbers
-    numbered = [alone and column.kind == "number" for column in block.columns]
-    heads = "".join(
-        f'<th scope="col"{_class("num" if number else "")}>{escaped(column.name)}</th>'
-        for column, number in zip(block.columns, numbered, strict=True)
-    )
+    alone = "num" if block.look != "kin" and not all_numbers else ""
+    sides = [alone if kind == "number" else "" for kind in kinds]
+    names = zip(block.columns, sides, strict=True)
+    heads = (tag("th", escaped(column.name), scope="col", class_=side) for column, side in names)
     bodies: list[list[str]] = [[]]
     for row in block.rows:
         if row.title:
-            title = f'<th scope="rowgroup" colspan="{len(block.columns)}">{escaped(row.title)}</th>'
-            bodies.append([f'<tr class="clause">{title}</tr>'])
+            title = tag("th", escaped(row.title), scope="rowgroup", colspan=str(len(block.columns)))
+            bodies.append([tag("tr", title, class_="clause")])
         else:
-            bodies[-1].append(_row(row, block, numbered))
-    body = _joined(f"<tbody>\n{_joined(rows)}\n</tbody>" for rows in bodies if rows)
-    names = _class(look, "nums" if all_numbers else "")
-    return _filters(block) + _wide(block.name, _captioned(names, block.caption, f"<tr>{heads}</tr>", body))
+            cells = zip(row.cells, block.columns, sides, strict=True)
+            drawn = (_cell(*cell, block.look, head=not i and kinds[0] != "number") for i, cell in enumerate(cells))
+            bodies[-1].append(tag("tr", *drawn, class_=row.style, id=row.id))
+    body = "\n".join(tag("tbody", lines(rows)) for rows in bodies if rows)
+    look = _classes("" if block.look == "judged" else block.look, "nums" if all_numbers else "")
+    return _filters(block) + _wide(block.name, look, block.caption, tag("tr", *heads), body)
 
 
 def _filters(block: tree.Table) -> str:
     """Buttons that show one kind of rows; the style sheet does it, without a script."""
     if not block.filters:
         return ""
-    labels = _joined(
-        f'<label><input type="radio" name="rows" id="only-{f.style.removeprefix("v-")}"> '
-        f'<b aria-hidden="true">{f.sign}</b> {escaped(f.name)} <small>{escaped(f.more)}</small></label>'
+    labels = (
+        tag(
+            "label",
+            f'<input type="radio" name="rows" id="only-{f.style.removeprefix("v-")}"> ',
+            tag("b", f.sign, aria_hidden="true"),
+            f" {escaped(f.name)}{small(f.more, ' ')}",
+        )
         for f in block.filters
     )
     every = '<label><input type="radio" name="rows" id="all-rows" checked> all</label>'
-    return f'<fieldset class="pick"><legend>Show rows</legend>\n{every}\n{labels}\n</fieldset>\n'
+    return tag("fieldset", "<legend>Show rows</legend>", lines((every, *labels)), class_="pick") + "\n"
 
 
-def _row(row: tree.Row, table: tree.Table, numbered: Sequence[bool]) -> str:
-    place = f' id="{row.id}"' if row.id else ""
-    cells = zip(row.cells, table.columns, numbered, strict=True)
-    drawn = "".join(
-        _cell(*cell, table.look, head=not i and table.columns[0].kind != "number") for i, cell in enumerate(cells)
-    )
-    return f"<tr{_class(row.style)}{place}>{drawn}</tr>"
-
-
-def _cell(cell: tree.Cell, column: tree.Column, number: bool, look: str, *, head: bool) -> str:  # noqa: FBT001  drawn in a row
-    judged = look in ("judged", "looked")
+def _cell(cell: tree.Cell, column: tree.Column, side: str, look: str, *, head: bool) -> str:
+    judged, verdict = look in ("judged", "looked"), cell.tone if cell.tone in VERDICTS else ""
     text = escaped(cell.text)
     if column.kind == "formula":
-        text = mathml(cell.text) or f"<code>{text}</code>"
+        text = mathml(cell.text) or tag("code", text)
     elif column.kind in ("name", "prose") and text and not judged:
         text = labelled(cell.text)
     if cell.anchor:
-        text = f'<a href="#{cell.anchor}">{text}</a>'
-    verdict = cell.tone if cell.tone in ("good", "bad", "open") else ""
-    text = _toned(text, cell, look, soft=column.kind == "text" and not number)
+        text = tag("a", text, href=f"#{cell.anchor}")
+    sign = f"{cell.sign} " if cell.sign else ""
+    text = _toned(text, cell, column, look)
     if look == "kin" and cell.typed:
-        text += f"<code>{escaped(cell.typed)}</code>"
-    text += _links(cell.links) + _below(cell, column, judged=judged)
-    names = _class("num" if number else "", "decided" if verdict else "", verdict)
-    return f'<th scope="row">{text}</th>' if head else f"<td{names}>{text}</td>"
-
-
-def _toned(text: str, cell: tree.Cell, look: str, *, soft: bool) -> str:
-    """The text of a cell in its tone."""
-    if cell.tone in ("good", "bad", "open"):
-        return f'<b><span aria-hidden="true">{cell.sign}</span> {text}</b>'
-    if cell.tone == "strong":
-        return f"<b>{text}</b>"
-    if cell.tone == "warn" and look not in ("judged", "looked") and not cell.below:
-        return f'<span class="warn">{f"{cell.sign} " if cell.sign else ""}{text}</span>'
-    if cell.tone == "soft" and soft and look == "kin":
-        return f'<small class="why">{text}</small>'
-    return text
-
-
-def _below(cell: tree.Cell, column: tree.Column, *, judged: bool) -> str:
-    text = ""
-    if cell.below:
-        warn = cell.tone == "warn" and bool(cell.sign) and not judged
-        kind = "" if judged or column.kind == "number" else "why warn" if warn else "why"
-        sign = f"{cell.sign} " if warn else ""
-        text = f"<small{_class(kind)}>{sign}{escaped(cell.below)}</small>"
-    if cell.why:
-        text += f'<small class="why">{escaped(cell.why)}</small>'
-    if cell.facts:
-        pairs = "".join(f"<dt>{escaped(name)}</dt><dd>{escaped(value)}</dd>" for name, value in cell.facts)
-        text += f"<details><summary>{counted(len(cell.facts), 'fact')}</summary><dl>{pairs}</dl></details>"
-    return text
-
-
-def _links(links: Sequence[tree.Link]) -> str:
-    if not links:
-        return ""
-    drawn = (
-        f'<a{_class(link.style)} href="#{link.anchor}">{escaped(link.text)}</a>'
-        if link.anchor
-        else f"<i{_class(link.style)}>{escaped(link.text)}</i>"
-        for link in links
+        text += tag("code", escaped(cell.typed))
+    if cell.links:
+        text += tag("small", " ".join(map(_link, cell.links)))
+    warn = sign if cell.tone == "warn" and not judged else ""
+    why = "" if judged or column.kind == "number" else "why warn" if warn else "why"
+    text += small(f"{warn}{cell.below}" if cell.below else "", class_=why) + small(cell.why, class_="why")
+    text += _facts(cell.facts)
+    return (
+        tag("th", text, scope="row")
+        if head
+        else tag("td", text, class_=_classes(side, "decided" if verdict else "", verdict))
     )
-    return f"<small>{' '.join(drawn)}</small>"
 
 
-def _tag(text: str) -> str:
+def _toned(text: str, cell: tree.Cell, column: tree.Column, look: str) -> str:
+    """The text of a cell in its tone."""
+    if cell.tone in VERDICTS:
+        return tag("b", tag("span", cell.sign, aria_hidden="true"), " ", text)
+    if cell.tone == "strong":
+        return tag("b", text)
+    if cell.tone == "warn" and look not in ("judged", "looked") and not cell.below:
+        return tag("span", f"{cell.sign} " if cell.sign else "", text, class_="warn")
+    if cell.tone == "soft" and look == "kin" and column.kind == "text":
+        return tag("small", text, class_="why")
+    return text
+
+
+def _facts(facts: Sequence[tuple[str, str]]) -> str:
+    named = _pairs((name, escaped(value)) for name, value in facts)
+    return tag("details", tag("summary", counted(len(facts), "fact")), named) if facts else ""
+
+
+def _link(link: tree.Link) -> str:
+    place = f"#{link.anchor}" if link.anchor else ""
+    return tag("a" if place else "i", escaped(link.text), class_=link.style, href=place)
+
+
+def _named(text: str) -> str:
     """A name that may be cut, with the whole of it as a tooltip."""
-    whole = f' title="{escaped(text)}"' if len(text) > LONG else ""
-    return f"<bdi{whole}>{escaped(text)}</bdi>"
+    return tag("bdi", escaped(text), title=escaped(text) if len(text) > LONG else "")
 
 
 def _grid(block: tree.Grid) -> str:
     size = len(block.labels)
     tilt = "tilt" if size > TILTED or max(map(len, block.labels)) > LONG else ""
-    names = _class("heat", "few" if size <= FEW else tilt, "dense" if size > DENSE else "")
-    heads = "".join(f'<th scope="col">{_tag(name)}</th>' for name in block.labels)
-    head = (
-        f'\n<tr><td colspan="2"></td><th class="axis" scope="colgroup" colspan="{size}">{block.across}</th><td></td>'
-        f'</tr>\n<tr><td colspan="2"></td>{heads}<th class="sum" scope="col">all</th></tr>\n'
-    )
-    rows = []
-    for i, (label, cells, total) in enumerate(zip(block.labels, block.rows, block.sums, strict=True)):
-        first = f'<th class="axis" scope="rowgroup" rowspan="{size}"><span>{block.down}</span></th>' if not i else ""
-        drawn = "".join(
-            '<td class="z">0</td>'
-            if cell.empty
-            else f"<td{_class(colours.shade(cell.share, right=cell.right), 'ok' if cell.right else '')}>{cell.text}"
-            f"<small>{cell.below}</small></td>"
-            for cell in cells
-        )
-        rows.append(f'<tr>{first}<th scope="row">{_tag(label)}</th>{drawn}<td class="sum">{total}</td></tr>')
-    totals = "".join(f'<td class="sum">{total}</td>' for total in (*block.totals, block.total))
-    body = (
-        f"<tbody>\n{_joined(rows)}\n</tbody>\n"
-        f'<tfoot>\n<tr><td></td><th class="sum" scope="row">all</th>{totals}</tr>\n</tfoot>'
-    )
-    return _wide("Confusion matrix", _captioned(names, block.caption, head, body))
+    look = _classes("heat", "few" if size <= FEW else tilt, "dense" if size > DENSE else "")
+    across = tag("th", block.across, class_="axis", scope="colgroup", colspan=str(size))
+    heads = "".join(tag("th", _named(name), scope="col") for name in block.labels)
+    corner, total = '<td colspan="2"></td>', '<th class="sum" scope="col">all</th>'
+    head = lines((tag("tr", corner, across, "<td></td>"), tag("tr", corner, heads, total)))
+    first = tag("th", tag("span", block.down), class_="axis", scope="rowgroup", rowspan=str(size))
+    rows: list[str] = []
+    for label, cells, total in zip(block.labels, block.rows, block.sums, strict=True):
+        drawn = "".join(map(_grid_cell, cells))
+        rows.append(tag("tr", "" if rows else first, tag("th", _named(label), scope="row"), drawn, _sum(total)))
+    totals = "".join(map(_sum, (*block.totals, block.total)))
+    foot = tag("tfoot", lines([f'<tr><td></td><th class="sum" scope="row">all</th>{totals}</tr>']))
+    return _wide("Confusion matrix", look, block.caption, head, tag("tbody", lines(rows)) + "\n" + foot)
+
+
+def _grid_cell(cell: tree.GridCell) -> str:
+    look = _classes(colours.shade(cell.share, right=cell.right), "ok" if cell.right else "")
+    return '<td class="z">0</td>' if cell.empty else tag("td", cell.text, tag("small", cell.below), class_=look)
+
+
+def _sum(total: str) -> str:
+    return tag("td", total, class_="sum")
 
 
 def _threshold(block: tree.Threshold) -> str:
-    totals = f' data-totals="{block.totals}"' if block.totals else ""
-    moving = f' id="threshold" data-points="{block.points}"{totals}' if block.points else ""
-    warning = f' <span class="warn">{block.warning}</span>' if block.warning else ""
-    slider = ""
+    moving = slider = ""
     if block.points:
+        moving = f' id="threshold" data-points="{block.points}"'
+        moving += f' data-totals="{block.totals}"' if block.totals else ""
         slider = (
             f'<input type="range" id="t" min="0" max="{block.points.count(";")}" value="{block.at}" step="1"'
             ' aria-describedby="t-says" hidden>\n'
         )
-    tp, fp, fn, tn = block.cells
-    name = _tag(block.positive)
-    head = f'<tr><td></td><th scope="col">truly {name}</th><th scope="col">not</th></tr>'
-    called = f'<td class="b4" id="c-tp">{tp}</td><td class="o4" id="c-fp">{fp}</td>'
-    others = f'<td class="o4" id="c-fn">{fn}</td><td class="b4" id="c-tn">{tn}</td>'
-    body = (
-        f'<tbody>\n<tr><th scope="row">called {name}</th>{called}</tr>\n'
-        f'<tr><th scope="row">not called</th>{others}</tr>\n</tbody>'
+    rates = "\n".join(f'<div><dt>{word}</dt><dd id="r-{id_}">{value}</dd></div>' for id_, word, value in block.rates)
+    filled = Template(part_of_page("threshold.html")).substitute(
+        dict(zip(("tp", "fp", "fn", "tn"), block.cells, strict=True)),
+        moving=moving,
+        slider=slider,
+        threshold=escaped(block.threshold),
+        chosen=labelled(block.chosen),
+        warning=f' <span class="warn">{block.warning}</span>' if block.warning else "",
+        unit=escaped(block.unit.capitalize()),
+        name=_named(block.positive),
+        rates=rates,
     )
-    cells = _captioned(_class("four"), f"{block.unit.capitalize()} at the threshold", head, body)
-    rates = _joined(f'<div><dt>{word}</dt><dd id="r-{id_}">{value}</dd></div>' for id_, word, value in block.rates)
-    return (
-        f'<div class="card cut"{moving}>\n<div>\n<h3><label for="t">Threshold</label> '
-        f'<output id="t-now" for="t">{escaped(block.threshold)}</output></h3>\n'
-        f'<p class="soft" id="t-from">{labelled(block.chosen)}{warning}</p>\n{slider}'
-        '<p class="soft" id="t-says">A row is called positive when its score is at or above the threshold.</p>\n'
-        f'</div>\n{_wide("Cells at the threshold", cells)}\n<dl class="rates">\n{rates}\n</dl>\n</div>'
-    )
-
-
-DRAWN: Final[dict[type[tree.Block], Callable[[Any], str]]] = {
-    tree.Paragraph: _paragraph,
-    tree.Heading: _heading,
-    tree.Bullets: _bullets,
-    tree.Terms: _terms,
-    tree.Figure: _figure,
-    tree.Table: _table,
-    tree.Grid: _grid,
-    tree.Threshold: _threshold,
-    tree.Card: _card,
-    tree.Fold: _fold,
-}
+    return filled.removesuffix("\n")

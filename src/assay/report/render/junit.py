@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 from assay.assess.record.record import Record
 from assay.core.text import visible
 from assay.report.blocks import background
-from assay.report.blocks.decisions import Judged, verdicts
+from assay.report.blocks.decisions import verdicts
 
 TAGS: Final = {"fail": "failure", "inconclusive": "error"}
 SUITE: Final = "assay gate"
@@ -31,17 +31,11 @@ def render(records: Mapping[str, Record]) -> str:
         shown = {"name": title, "skipped": "0", **{key: str(n) for key, n in counts.items()}}
         suite = ET.SubElement(root, "testsuite", shown)
         for decision in rows:
-            _case(suite, title, decision)
+            case = ET.SubElement(suite, "testcase", classname=f"{SUITE}.{title}", name=decision.criterion)
+            tag, word = TAGS.get(decision.verdict, "system-out"), decision.verdict
+            said = {"message": decision.why, "type": word} if word in TAGS else {}
+            ET.SubElement(case, tag, said).text = "\n".join(filter(None, (decision.why, decision.needed)))
     for key, n in totals.items():
         root.set(key, str(n))
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
-
-
-def _case(suite: ET.Element, title: str, decision: Judged) -> None:
-    case = ET.SubElement(suite, "testcase", classname=f"{SUITE}.{title}", name=decision.criterion)
-    text = "\n".join(line for line in (decision.why, decision.needed) if line)
-    if decision.verdict in TAGS:
-        ET.SubElement(case, TAGS[decision.verdict], message=decision.why, type=decision.verdict).text = text
-    else:
-        ET.SubElement(case, "system-out").text = text

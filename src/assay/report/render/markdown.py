@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from assay.assess.record.record import Record
 from assay.core import blocks as tree
@@ -67,10 +67,31 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, align: str = "l
 def block_lines(blocks: Iterable[tree.Block]) -> Iterator[str]:
     """Blocks as lines, an empty one between them."""
     for block in blocks:
-        lines = list(DRAWN[type(block)](block))
+        lines = list(_lines(block))
         if lines:
             yield ""
             yield from lines
+
+
+def _lines(block: tree.Block) -> Iterator[str]:
+    """A block as lines; figures have none, because their numbers stand in tables."""
+    match block:
+        case tree.Paragraph(text=text, tone=tone):
+            yield f"**{prose(text)}**" if tone in ("strong", "warn") else prose(text)
+        case tree.Heading(text=text):
+            yield f"### {prose(text)}"
+        case tree.Bullets(items=items):
+            for item in items:
+                named = f"{name(item.name)}:" if item.name else ""
+                yield " ".join(filter(None, ("-", item.sign, prose(item.word), named, prose(item.text))))
+                yield from (f"  - {prose(text)}" for text in item.below)
+        case tree.Terms(terms=terms, look=look):
+            told = name if look == "code" else prose
+            yield from (f"- {': '.join(map(told, filter(None, (term.name, term.text))))}" for term in terms)
+        case tree.Table():
+            yield from _table(block)
+        case tree.Grid(labels=labels) if len(labels) <= MOST_CELLS:
+            yield from _grid(block)
 
 
 def _section(section: tree.Section) -> Iterator[str]:
@@ -81,31 +102,6 @@ def _section(section: tree.Section) -> Iterator[str]:
         yield from ("<details>", f"<summary>{prose(section.title)}</summary>", *lines, "", "</details>")
     else:
         yield from (f"## {prose(section.title)}", *lines)
-
-
-def _paragraph(block: tree.Paragraph) -> Iterator[str]:
-    yield f"**{prose(block.text)}**" if block.tone in ("strong", "warn") else prose(block.text)
-
-
-def _heading(block: tree.Heading) -> Iterator[str]:
-    yield f"### {prose(block.text)}"
-
-
-def _bullets(block: tree.Bullets) -> Iterator[str]:
-    for item in block.items:
-        yield f"- {_item(item)}"
-        yield from (f"  - {prose(text)}" for text in item.below)
-
-
-def _item(item: tree.Item) -> str:
-    named = f"{name(item.name)}:" if item.name else ""
-    return " ".join(filter(None, (item.sign, prose(item.word), named, prose(item.text))))
-
-
-def _terms(block: tree.Terms) -> Iterator[str]:
-    told = name if block.look == "code" else prose
-    for term in block.terms:
-        yield f"- {told(term.name)}: {told(term.text)}" if term.text else f"- {told(term.name)}"
 
 
 def _table(block: tree.Table) -> Iterator[str]:
@@ -143,29 +139,9 @@ def _cell(cell: tree.Cell, column: tree.Column) -> str:
 
 
 def _grid(block: tree.Grid) -> Iterator[str]:
-    if len(block.labels) > MOST_CELLS:
-        return
     rows = [
         [name(label), *(f"**{cell.text}**" if cell.right else cell.text for cell in cells), total]
         for label, cells, total in zip(block.labels, block.rows, block.sums, strict=True)
     ]
     head = [f"{block.down} ↓ {block.across} →", *map(name, block.labels), "all"]
     yield from table(head, [*rows, ["all", *block.totals, block.total]])
-
-
-def _nothing(block: tree.Figure | tree.Threshold) -> Iterator[str]:
-    """The numbers of figures stand in tables."""
-    del block
-    yield from ()
-
-
-DRAWN: Final[dict[type[tree.Block], Callable[[Any], Iterator[str]]]] = {
-    tree.Paragraph: _paragraph,
-    tree.Heading: _heading,
-    tree.Bullets: _bullets,
-    tree.Terms: _terms,
-    tree.Figure: _nothing,
-    tree.Threshold: _nothing,
-    tree.Table: _table,
-    tree.Grid: _grid,
-}

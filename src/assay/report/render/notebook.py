@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from assay.assess.record.record import Record
-from assay.core.blocks import Block, Bullets, Chart, Figure, Grid, Heading, Paragraph, Reach, Table
+from assay.core.blocks import Block, Bullets, Figure, Grid, Heading, Paragraph, Reach, Table
 from assay.report.charts import draw
 from assay.report.render.html_blocks import block_html
 from assay.report.report_document import report_of
@@ -18,6 +18,8 @@ MOST_ROWS: Final = 20
 MOST_CELLS: Final = 12
 _STYLED: Final = re.compile(r' (?:class|id|role|tabindex|href|title|hidden|aria-[a-z]+)="[^"]*"')
 """What only a page with its style sheet needs."""
+_COLOUR: Final = re.compile(r'"#[0-9a-f]{3,6}"')
+CURRENT: Final = '"currentColor"'
 
 
 def render(record: Record) -> str:
@@ -45,11 +47,8 @@ def _cut(block: Block) -> Iterator[Block]:
 
 
 def _html(block: Block) -> str:
+    """A block without what only a page needs; charts are in the colour of the text, which may be light or dark."""
     if isinstance(block, Figure):
-        return f"<div>{''.join(map(_neutral, block.charts))}</div>"
+        drawn = "".join(map(draw, block.charts)).replace('fill="#fff"', 'fill="none"')
+        return f"<div>{_COLOUR.sub(CURRENT, drawn)}</div>"
     return _STYLED.sub("", block_html(block)).replace("<small", " <small")
-
-
-def _neutral(chart: Chart) -> str:
-    """A chart in the colour of the text around it, which may be light or dark."""
-    return re.sub(r'"#[0-9a-f]{3,6}"', '"currentColor"', draw(chart).replace('fill="#fff"', 'fill="none"'))

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report as a PDF made by Typst: PDF/A-3a and PDF/UA-1, with the Record attached, the same bytes on every run.
 
-Text from outside reaches the typesetter as data of a JSON input and is never part of its program.
+Text from outside reaches the typesetter as data of a JSON input and is never part of its program. A PDF/A file must
+hold a glyph for every character it shows, and the bundled fonts have none for Chinese, emoji and many other scripts:
+such a character is written as an escape, as invisible ones are everywhere.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import tomllib
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
-from importlib.resources import files
 from itertools import groupby
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Chart, Figure, Grid, GridCell, Heading, Reach, Table, Threshold
@@ -22,8 +25,8 @@ from assay.core.errors import AssayError, PlanError
 from assay.core.text import visible
 from assay.report import charts, colours
 from assay.report.fit_text import fitted
-from assay.report.pdf_text import breakable, mapped
 from assay.report.render.html import version
+from assay.report.render.html_blocks import part_of_page
 from assay.report.report_document import report_of
 from assay.report.sections import Report
 
@@ -36,6 +39,19 @@ Json: TypeAlias = "str | float | list[Json] | dict[str, Json] | None"
 ROOM: Final = ((3, 44), (12, 24), (30, 18))
 """Names of a grid up to which each may take so many cells; a table has it whole."""
 _RULE: Final = re.compile(r"^(\.[\w.,\s-]+)\{((?:stroke|fill|opacity)[^}]*)\}$", re.MULTILINE)
+COVERED: Final[list[list[int]]] = [
+    stretch for stretches in tomllib.loads(part_of_page("fonts.toml")).values() for stretch in stretches
+]
+"""First and last code point of what the fonts hold together."""
+PLAIN: Final = 0x017F
+"""Up to here every font has every character, so that no mixture of fonts can fail."""
+SIGNS: Final = frozenset("∅△−–…✓✗✎○┃→↓≥≤×·’²")
+"""What reports themselves say beyond that."""
+
+_BREAK: Final = "\u200b"
+_LONG: Final = re.compile(r"\S{17,}")
+_PIECE: Final = 10
+T = TypeVar("T")
 
 
 def render(record: Record) -> bytes:
@@ -82,10 +98,9 @@ def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
         "theme": {name: getattr(colours.LIGHT, name) for name in colours.LIGHT.__slots__},
         "shades": {name: [ground, text] for name, ground, text in colours.steps(colours.LIGHT)},
     }
-    template = files("assay.report.render").joinpath("paper.typ").read_bytes()
     try:
         made = typst.compile(
-            template,
+            part_of_page("paper.typ").encode(),
             format="pdf",
             ignore_system_fonts=True,
             font_paths=[],
@@ -125,8 +140,7 @@ def _counted_at(record: Record) -> datetime | None:
 @cache
 def style() -> str:
     """The rules of the page's style sheet that colour charts, with the colours of paper."""
-    page = files("assay.report.render").joinpath("page.css").read_text(encoding="utf-8")
-    rules = "".join(f"{names}{{{look}}}" for names, look in _RULE.findall(page))
+    rules = "".join(f"{names}{{{look}}}" for names, look in _RULE.findall(part_of_page("page.css")))
     rules = re.sub(r"var\(--(\w+)\)", lambda found: getattr(colours.LIGHT, found.group(1)), rules)
     return f"{rules}svg{{color:{colours.LIGHT.ink}}}"
 
@@ -172,3 +186,60 @@ def _piece(thing: object) -> Json:
     if isinstance(thing, GridCell):
         piece["shade"] = colours.shade(thing.share, right=thing.right)
     return piece
+
+
+def spelled(text: str, *, strict: bool = False) -> str:
+    r"""The text with every character that cannot be shown written as an escape.
+
+    >>> spelled("猫 cat"), spelled("שלום"), spelled("שלום", strict=True)
+    ('\\u732b cat', 'שלום', '\\u05e9\\u05dc\\u05d5\\u05dd')
+    """
+    if text.isascii():
+        return text
+    composed = unicodedata.normalize("NFC", text)
+    shown = (ord(c) <= PLAIN or c in SIGNS if strict else _covered(c) for c in composed)
+    escapes = (c.encode("unicode_escape").decode("ascii") for c in composed)
+    return "".join(c if kept else escape for c, kept, escape in zip(composed, shown, escapes, strict=True))
+
+
+def breakable(text: str) -> str:
+    """Long words with places to break, which take no room.
+
+    >>> breakable("false_negative_rate").split(chr(0x200B))
+    ['false_', 'negative_', 'rate']
+    """
+    return _LONG.sub(lambda found: _parted(found.group()), text)
+
+
+def mapped(thing: T, *, strict: bool = False) -> T:
+    """The same dataclasses and tuples with every text in them spelled."""
+    changed: Any = thing
+    if isinstance(thing, str):
+        changed = spelled(thing, strict=strict)
+    elif isinstance(thing, (tuple, list)):
+        changed = type(thing)(mapped(part, strict=strict) for part in thing)
+    elif isinstance(thing, dict):
+        changed = {key: mapped(part, strict=strict) for key, part in thing.items()}
+    elif is_dataclass(thing) and not isinstance(thing, type):
+        changed = replace(thing, **{f.name: mapped(getattr(thing, f.name), strict=strict) for f in fields(thing)})
+    return cast("T", changed)
+
+
+@cache
+def _covered(character: str) -> bool:
+    known = unicodedata.category(character) != "Cn"
+    return known and any(first <= ord(character) <= last for first, last in COVERED)
+
+
+def _parted(word: str) -> str:
+    pieces: list[str] = []
+    for part in re.findall(r"[^_/\\.-]*[_/\\.-]+|[^_/\\.-]+", word):
+        start = 0
+        while len(part) - start > _PIECE + 4:
+            end = start + _PIECE
+            while end < len(part) and unicodedata.combining(part[end]):
+                end += 1  # a mark stays with its letter
+            pieces.append(part[start:end])
+            start = end
+        pieces.append(part[start:])
+    return _BREAK.join(pieces)

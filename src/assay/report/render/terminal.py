@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
 from assay.assess.record.record import Record
 from assay.core import blocks as tree
 from assay.core.text import counted
-from assay.report.fit_text import fitted, wrapped
-from assay.report.render.text_columns import Lines, Text
+from assay.report.fit_text import cells, fitted, wrapped
 from assay.report.report_document import report_of
 
 WIDEST: Final = 100
@@ -30,6 +29,62 @@ FIRST: Final = ("recall", "f1", "recall_macro", "f1_macro", "accuracy")
 STYLES: Final = {"strong": "\x1b[1m", "blue": "\x1b[34m", "orange": "\x1b[33m", "soft": "\x1b[2m"}
 TONES: Final = {"warn": "orange", "bad": "orange", "open": "orange", "good": "blue", "soft": "soft", "strong": "strong"}
 RESET: Final = "\x1b[0m"
+INTERVAL: Final = "interval"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A piece of text and how it is painted, with the interval of a value softly after it."""
+
+    text: str
+    style: str = ""
+    interval: str = ""
+
+
+class Lines:
+    """Rows under a head; text starts at the left, numbers end at the right, and a head spans values and intervals."""
+
+    def __init__(
+        self,
+        head: Sequence[str],
+        rows: Iterable[Sequence[Text]],
+        right: Sequence[bool],
+        table: tree.Table | None = None,
+        gap: int = 2,
+    ) -> None:
+        self.head, self.body, self.right, self.table, self.gap = head, [*rows], right, table, gap
+        self.widths: list[tuple[int, int]] = []
+        """Of the values of each column, and of the intervals with the gap before them."""
+        for i, name in enumerate(head):
+            value = max((cells(row[i].text) for row in self.body), default=0)
+            interval = max((cells(row[i].interval) for row in self.body), default=0)
+            interval += gap if interval else 0
+            self.widths.append((max(value, cells(name) - interval), interval))
+
+    @property
+    def width(self) -> int:
+        """The cells of the longest line."""
+        return sum(map(sum, self.widths)) + self.gap * (len(self.widths) - 1)
+
+    def lines(self) -> Iterator[list[Text]]:
+        """The head, then the rows, as pieces."""
+        pieces: list[Text] = []
+        for i, (name, (value, interval)) in enumerate(zip(self.head, self.widths, strict=True)):
+            rest = value + interval - cells(name) - len(INTERVAL)
+            shown = f"{name}{' ' * rest}{INTERVAL}" if interval and rest > 0 else name
+            pieces += self._placed(i, Text(shown, "soft"), value + interval, right=self.right[i] and not interval)
+        yield pieces
+        for row in self.body:
+            pieces = []
+            for i, (piece, (value, interval)) in enumerate(zip(row, self.widths, strict=True)):
+                pieces += self._placed(i, piece, value, right=self.right[i])
+                if interval:
+                    pieces += self._placed(1, Text(piece.interval, "soft"), interval - self.gap, right=False)
+            yield pieces
+
+    def _placed(self, i: int, piece: Text, wide: int, *, right: bool) -> list[Text]:
+        space, gap = Text(" " * (wide - cells(piece.text))), Text(" " * self.gap if i else "")
+        return [gap, space, piece] if right else [gap, piece, space]
 
 
 def summary(record: Record, *, width: int = WIDEST, colour: bool = False) -> str:
@@ -46,11 +101,11 @@ def summary(record: Record, *, width: int = WIDEST, colour: bool = False) -> str
     for remark in report.remarks:
         page.said(f"{remark.sign} {remark.sentence}", hang="  ")
     for section in report.plain(tree.Reach.TERMINAL):
-        if all(isinstance(block, (tree.Figure, tree.Heading)) for block in section.blocks):
+        if all(isinstance(block, (tree.Figure, tree.Threshold, tree.Heading)) for block in section.blocks):
             continue
         page.head(section.title)
         for block in section.blocks:
-            DRAWN[type(block)](page, block)
+            _draw(page, block)
     return page.text()
 
 
@@ -107,30 +162,27 @@ class _Page:
         return f"{STYLES[piece.style]}{piece.text}{RESET}" if painted else piece.text
 
 
-def _paragraph(page: _Page, block: tree.Paragraph) -> None:
-    page.said(block.text, TONES.get(block.tone, ""), hang="  ")
-
-
-def _heading(page: _Page, block: tree.Heading) -> None:
-    page.head(block.text)
-
-
-def _bullets(page: _Page, block: tree.Bullets) -> None:
-    for item in block.items[:MOST_ROWS]:
-        page.said(_item(item), hang="  ")
-        for text in item.below:
-            page.indented(text, "soft")
-    _rest(page, len(block.items) - MOST_ROWS, ("entry", "entries"))
-
-
-def _item(item: tree.Item) -> str:
-    name = f"{item.name}:" if item.name else ""
-    return " ".join(filter(None, (item.sign or "-", item.word, name, item.text)))
-
-
-def _terms(page: _Page, block: tree.Terms) -> None:
-    for term in block.terms:
-        page.said(f"{term.name}: {term.text}", hang="  ")
+def _draw(page: _Page, block: tree.Block) -> None:
+    """A block of any kind but figures, whose numbers stand in tables."""
+    match block:
+        case tree.Paragraph(text=text, tone=tone):
+            page.said(text, TONES.get(tone, ""), hang="  ")
+        case tree.Heading(text=text):
+            page.head(text)
+        case tree.Bullets(items=items):
+            for item in items[:MOST_ROWS]:
+                name = f"{item.name}:" if item.name else ""
+                page.said(" ".join(filter(None, (item.sign or "-", item.word, name, item.text))), hang="  ")
+                for text in item.below:
+                    page.indented(text, "soft")
+            _rest(page, len(items) - MOST_ROWS, ("entry", "entries"))
+        case tree.Terms(terms=terms):
+            for term in terms:
+                page.said(f"{term.name}: {term.text}", hang="  ")
+        case tree.Table():
+            _table(page, block)
+        case tree.Grid():
+            _grid(page, block)
 
 
 def _rest(page: _Page, count: int, things: tuple[str, str]) -> None:
@@ -193,21 +245,17 @@ def _ways(block: tree.Table, rooms: Sequence[int]) -> Iterator[Lines]:
 
 def _side_by_side(block: tree.Table, room: int) -> Lines:
     """The columns of a table; a number is followed by its interval."""
-    head: list[str | None] = []
-    right: list[bool] = []
+    heads = [fitted(column.typed or column.name, ROOMS[1]) for column in block.columns]
     body: list[list[Text]] = [[] for _ in block.rows]
     for i, column in enumerate(block.columns):
         number = column.kind == "number"
-        spans = number and any(row.cells[i].below for row in block.rows)
-        head += [fitted(column.typed or column.name, ROOMS[1]), *([None] if spans else [])]
-        right += [number, *([False] if spans else [])]
         for line, row in zip(body, block.rows, strict=True):
             cell = row.cells[i]
             text = f"{cell.sign} {cell.text}" if cell.sign else cell.text
             shown = text.removesuffix(" undefined") if number else cell.typed or fitted(text, room)
             style = TONES.get(cell.tone, "") if cell.tone else "blue" if number and cell.below else ""
-            line.extend([Text(shown, style), *([Text(cell.below, "soft")] if spans else [])])
-    return Lines(head, body, right, table=block)
+            line.append(Text(shown, style, cell.below if number else ""))
+    return Lines(heads, body, [column.kind == "number" for column in block.columns], table=block)
 
 
 def _grid(page: _Page, block: tree.Grid) -> None:
@@ -240,20 +288,3 @@ def _grid(page: _Page, block: tree.Grid) -> None:
         return
     size = f"{len(block.labels) + block.hidden:,}"
     page.said(f"{size} by {size} cells do not fit here: see the report. {block.instead}")
-
-
-def _nothing(page: _Page, block: tree.Figure | tree.Threshold) -> None:
-    """The numbers of figures stand in tables."""
-    del page, block
-
-
-DRAWN: Final[dict[type[tree.Block], Callable[[_Page, Any], None]]] = {
-    tree.Paragraph: _paragraph,
-    tree.Heading: _heading,
-    tree.Bullets: _bullets,
-    tree.Terms: _terms,
-    tree.Figure: _nothing,
-    tree.Threshold: _nothing,
-    tree.Table: _table,
-    tree.Grid: _grid,
-}

@@ -18,7 +18,6 @@ from assay.assess.assessment import Assessment
 from assay.assess.record.record import Record
 from assay.assess.record.report_formats import BINARY, write_report
 from assay.core.errors import PlanError
-from assay.report import pdf_text as printable
 from assay.report.render import pdf
 from tests.layers.report import examples
 
@@ -174,10 +173,7 @@ def test_every_character_called_covered_is_covered():
     import typst
 
     letters = [
-        chr(code)
-        for start, end in printable.COVERED
-        for code in range(start, end + 1)
-        if printable.spelled(chr(code)) == chr(code)
+        chr(code) for start, end in pdf.COVERED for code in range(start, end + 1) if pdf.spelled(chr(code)) == chr(code)
     ]
     assert len(letters) > 2500
     program = b"""#set document(title: "t", date: datetime(year: 2026, month: 1, day: 2))
