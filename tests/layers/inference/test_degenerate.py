@@ -189,6 +189,30 @@ def test_monte_carlo_tables_repeat_with_their_seed():
     assert fisher_monte_carlo(Table(rows=((5, 0), (3, 0)))).p == 1.0
 
 
+@pytest.mark.parametrize("name", ["variance_f", "bartlett", "levene", "brown_forsythe"])
+def test_a_sample_without_spread_beside_one_that_scatters_is_never_called_equal(name):
+    test = find_test(name)
+    flat, wide, pair = [1.0, 1.0, 1.0, 1.0], [1.0, 4.0, 9.0, 2.0], [0.0, 8.0]
+    assert test(Groups.of({"A": flat, "B": [2.0, 2.0]})).p == 1
+    for a, b in ((flat, wide), (wide, flat)):
+        found = test(Groups.of({"A": a, "B": b}))
+        assert found.p is None if name in ("variance_f", "bartlett") else found.p < 1
+        assert not any("no sample scatters" in note for note in found.notes)
+    if name in ("levene", "brown_forsythe"):
+        found = test(Groups.of({"A": [3.0, 4.0], "B": pair}))
+        assert found.p is None
+        assert "ratio has no end" in found.chance.reason
+
+
+def test_paired_variances_without_spread_on_one_side_have_no_value():
+    test = find_test("pitman_morgan")
+    assert test(Pairs.of([1.0, 1.0, 1.0], [2.0, 2.0, 2.0])).p == 1
+    assert test(Pairs.of([1.0, 1.0, 1.0], [2.0, 3.0, 5.0])).p is None
+    assert "three pairs" in test(Pairs.of([1.0, 2.0], [2.0, 5.0])).chance.reason
+    shifted = test(Pairs.of([1.0, 2.0, 4.0], [2.0, 3.0, 5.0]))
+    assert (shifted.p, shifted.effect.value, shifted.notes) == (1.0, 1.0, ())
+
+
 def test_two_values_have_a_spread_and_one_has_none():
     two, one = ([0.5, 2.0], [1.0, 4.0, 9.0]), ([0.5], [1.0, 4.0, 9.0], [2.0, 3.0])
     for name in ("bartlett", "levene", "brown_forsythe"):

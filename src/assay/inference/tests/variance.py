@@ -25,7 +25,8 @@ HEAVY: Final = 6.0
 FEW: Final = 20
 """Below this many values a passed check of normality says next to nothing."""
 NO_SPREAD: Final = Undefined(reason="the values have no spread", code="zero-variance")
-ALL_SAME: Final = "all values are equal, so there is no spread to compare"
+NONE_SCATTERS: Final = "no sample scatters, so there is no spread to compare"
+ONE_SCATTERS: Final = "a sample has no spread, or a single value, while another scatters: no ratio of variances"
 INDEPENDENT: Final = ("on values of the same items: use Pitman-Morgan", "on values from resampling one data set")
 DESIGN: Final = Undefined(reason="for variances it depends on the shape of the values", code="design")
 _equal_variances = partial(
@@ -57,7 +58,7 @@ def variance_f(t: Groups, *, level: float = 0.95) -> Finding:
     checks = tuple(normality(one, f"values of {name}") for one, name in zip(t.values, t.models, strict=True))
     name = f"variance of {t.models[0]} over variance of {t.models[1]}"
     if min(a.n, b.n) < 2 or not (a.squares and b.squares):  # noqa: PLR2004  no variance of one value
-        return _flat(name, "F", t.n)
+        return _flat(name, "F", t.n, ONE_SCATTERS if a.squares or b.squares else "")
     ratio, above, below = float(a.variance / b.variance), a.n - 1, b.n - 1
     upper = fisher_f(ratio, above, below)
     p = upper if upper.p <= 0.5 else fisher_f(1 / ratio, below, above)  # noqa: PLR2004  the smaller tail
@@ -85,7 +86,8 @@ def variance_f(t: Groups, *, level: float = 0.95) -> Finding:
 def bartlett(t: Groups, *, level: float = 0.95) -> Finding:  # noqa: ARG001  the finding is told at it
     k, df = len(t.values), t.n - len(t.values)
     if min(t.sizes) < 2 or not all(one.squares for one in t.values):  # noqa: PLR2004  no variance of one value
-        return _flat("largest over smallest variance", "chi-squared", t.n)
+        lost = ONE_SCATTERS if any(one.squares for one in t.values) else ""
+        return _flat("largest over smallest variance", "chi-squared", t.n, lost)
     variances = [float(one.variance) for one in t.values]
     pooled = float(sum(one.squares for one in t.values) / df)
     top = df * math.log(pooled) - sum((one.n - 1) * math.log(v) for one, v in zip(t.values, variances, strict=True))
@@ -129,17 +131,19 @@ def brown_forsythe(t: Groups, *, level: float = 0.95) -> Finding:  # noqa: ARG00
 def pitman_morgan(t: Pairs, *, level: float = 0.95) -> Finding:
     name = f"variance of {t.models[0]} over variance of {t.models[1]}"
     n, df = t.n, t.n - 2
-    if n < 3 or not (t.a.squares and t.b.squares):  # noqa: PLR2004  n - 2 degrees of freedom
-        return _flat(name, "t", n)
+    if n < 3 and (t.a.squares or t.b.squares):  # noqa: PLR2004  n - 2 degrees of freedom
+        return _flat(name, "t", n, "the test needs three pairs or more")
+    if not (t.a.squares and t.b.squares):
+        return _flat(name, "t", n, ONE_SCATTERS if t.a.squares or t.b.squares else "")
     a, b = t.a.squares, t.b.squares
     product = (a + b - t.difference.squares) / 2  # sum of cross products, exact
     free = float(a * b - product * product)
     ratio = float(a / b)
     if free <= 0:
-        if ratio == 1:
-            return _flat(name, "t", n)
-        lost = Undefined(reason="the values of the models lie on one line", code="zero-variance")
-        return _flat(name, "t", n).said(chance=lost, statistic=lost, notes=())
+        line = "the values of the models lie on one line"
+        if ratio != 1:
+            return _flat(name, "t", n, line)
+        return _flat(name, "t", n, "").said(effect=Effect(name=name, value=1.0, no_interval=line), notes=())
     value = float(a - b) * math.sqrt(df) / (2 * math.sqrt(free))
     reach = 1 + 2 * student_quantile((1 + level) / 2, df) ** 2 * free / float(a * b) / df  # half of F + 1/F at the ends
     low, high = ratio / (reach + math.sqrt(reach**2 - 1)), ratio * (reach + math.sqrt(reach**2 - 1))
@@ -224,7 +228,8 @@ def _from_centre(t: Groups, centres: list[float]) -> Finding:
     between = math.fsum(len(x) * (m - grand) ** 2 for x, m in zip(away, means, strict=True))
     within = math.fsum(float(((x - m) ** 2).sum()) for x, m in zip(away, means, strict=True))
     if n <= k or not within:
-        return _flat("largest over smallest variance", "F", n)
+        lost = "distances from the centre differ between samples and in none of them: their ratio has no end"
+        return _flat("largest over smallest variance", "F", n, lost if between else "")
     value = (between / (k - 1)) / (within / (n - k))
     return _spread(t, fisher_f(value, k - 1, n - k), value, "F", df=(k - 1, n - k), shapes=False)
 
@@ -245,8 +250,12 @@ def _spread(t: Groups, chance: Tail, value: float, name: str, *, df: tuple[float
     )
 
 
-def _flat(name: str, statistic: str, n: int) -> Finding:
-    return no_number(name, NO_SPREAD, statistic, chance=CERTAIN, n=n, notes=(ALL_SAME,))
+def _flat(name: str, statistic: str, n: int, lost: str) -> Finding:
+    """What is said where nothing scatters; where something does, why the test has no value."""
+    if not lost:
+        return no_number(name, NO_SPREAD, statistic, chance=CERTAIN, n=n, notes=(NONE_SCATTERS,))
+    reason = Undefined(reason=lost, code="zero-variance")
+    return no_number(name, reason, statistic, chance=reason, n=n)
 
 
 def need_groups(t: Groups, least: int, most: int | None = None) -> None:
