@@ -124,9 +124,27 @@ def test_mann_whitney_equals_scipy(seed):
     a, b = values(seed)
     tied = len(np.unique(np.r_[a, b])) < 2 * len(a)
     found = ranks.mann_whitney(Groups.of({"A": a, "B": b}))
-    form = "exact" if not tied and len(a) ** 2 <= 400 else "asymptotic"
-    peer = ss.mannwhitneyu(a, b, method=form, use_continuity=False)
-    assert (found.statistic, found.p) == near((peer.statistic, peer.pvalue), rel=1e-9)
+    small = len(a) ** 2 <= 400
+    form = "exact" if small else "asymptotic"
+    peer = ss.mannwhitneyu(a, b, method=form, use_continuity=False)  # its exact form does not know of ties
+    assert found.statistic == near(peer.statistic, rel=1e-9)
+    if not (tied and small):
+        assert found.p == near(peer.pvalue, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("00122", "11233"), ("0", "0112223"), ("1122333", "22"), ("0000", "1111")]
+)
+def test_rank_sums_with_ties_are_those_of_all_ways_to_draw_them(first, second):
+    a, b = (np.array(list(map(float, part))) for part in (first, second))
+    pooled = ss.rankdata(np.r_[a, b])
+    sums = np.array([sum(drawn) for drawn in itertools.combinations(pooled, len(a))])
+    above, below = (float(hits.mean()) for hits in (sums >= pooled[: len(a)].sum(), sums <= pooled[: len(a)].sum()))
+    expected = {"greater": above, "less": below, "two-sided": min(1.0, 2 * min(above, below))}
+    for alternative, p in expected.items():
+        found = ranks.mann_whitney(Groups.of({"A": a, "B": b}), alternative=alternative)
+        assert found.p == near(p, rel=1e-12)
+        assert found.notes == ("null distribution: exact, ties and all",)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 EXACT: Final = 50
 """Up to this many differences the null distribution of the rank sum is counted out, ties and all."""
 SMALL_GROUPS: Final = 400
-"""Up to this product of two group sizes the rank-sum distribution is counted out, where nothing is tied."""
+"""Up to this product of two group sizes the rank-sum distribution is counted out, ties and all."""
 WALSH: Final = 100_000
 """Above this many differences the median of their pairwise means is not searched for."""
 ALL_ZERO: Final = Undefined(reason="all differences are zero", code="all-tied")
@@ -118,12 +118,11 @@ def sign_test(t: Pairs, *, level: float = 0.95, alternative: Alternative = "two-
     errata=("E-TS-15",),
 )
 def mann_whitney(t: Groups, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
-    from scipy.stats import mannwhitneyu, rankdata
+    from scipy.stats import rankdata
 
     need_groups(t, 2, 2)
     a, b = t.arrays()
     ranks = rankdata(np.concatenate([a, b]))
-    tied = len(np.unique(ranks)) < len(ranks)
     u = float(ranks[: len(a)].sum()) - len(a) * (len(a) + 1) / 2
     area = u / (len(a) * len(b))
     name = f"chance that {t.models[0]} is above {t.models[1]}, ties half"
@@ -133,9 +132,8 @@ def mann_whitney(t: Groups, *, level: float = 0.95, alternative: Alternative = "
     _, times = np.unique(ranks, return_counts=True)
     ties = float((times**3 - times).sum())
     variance = len(a) * len(b) / 12 * (t.n + 1 - ties / (t.n * (t.n - 1)))
-    if not tied and len(a) * len(b) <= SMALL_GROUPS:
-        found = mannwhitneyu(a, b, alternative=alternative, method="exact")
-        chance, form = Tail.of(min(float(found.pvalue), 1.0)), "exact"
+    if len(a) * len(b) <= SMALL_GROUPS:
+        chance, form = Tail.of(_rank_sum_chance(ranks, len(a), alternative)), "exact, ties and all" if ties else "exact"
     else:
         chance, form = normal((u - len(a) * len(b) / 2) / math.sqrt(variance), alternative), "normal, ties corrected"
     effect = Effect(name=name, value=area, no_interval="it needs two values on each side, at least")
@@ -152,6 +150,21 @@ def mann_whitney(t: Groups, *, level: float = 0.95, alternative: Alternative = "
         notes=(f"null distribution: {form}",),
         least=min(0.5, least_normal(math.sqrt(variance) / (len(a) * len(b)), level)),
     )
+
+
+def _rank_sum_chance(ranks: Floats, size: int, alternative: Alternative) -> float:
+    """The chance of a rank sum as far out as that of the first ranks, among all ways to draw as many of these ranks."""
+    doubled = np.rint(2 * ranks).astype(np.int64)  # ranks of ties are halves
+    swapped = 2 * size > len(doubled)  # the smaller group has fewer ways
+    drawn = doubled[size:] if swapped else doubled[:size]
+    ways = np.zeros((len(drawn) + 1, int(doubled.sum()) + 1))
+    ways[0, 0] = 1
+    for rank in doubled.tolist():
+        ways[1:, rank:] += ways[:-1, :-rank].copy()
+    at, total = int(drawn.sum()), float(ways[-1].sum())
+    below, above = float(ways[-1, : at + 1].sum()) / total, float(ways[-1, at:].sum()) / total
+    sides = {"two-sided": 2 * min(below, above), "greater": below if swapped else above}
+    return min(1.0, sides.get(alternative, above if swapped else below))
 
 
 def _signed_rank(t: Pairs, level: float, alternative: Alternative, *, pratt: bool) -> Finding:
