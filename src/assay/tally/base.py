@@ -107,6 +107,7 @@ SLICE: Final = 1 << 20
 FEW: Final = 100
 """Entries of a mapping up to which each is written by itself."""
 LONG: Final = 10_000
+"""Characters from which a text may be packed numbers."""
 
 
 def digest(content: object) -> str:

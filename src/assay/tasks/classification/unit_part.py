@@ -32,6 +32,7 @@ REALS: Final = "r"
 MOST: Final = 50_000_000
 """Numbers that the margins of all units may take."""
 SHORT: Final = 1 << 16
+"""Rows below which a margin fits into 16 bits."""
 GUESSES: Final = 1 << 16
 """Equal parts of the range of scores, most of which hold one score or none."""
 
