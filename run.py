@@ -22,7 +22,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, Iterator, List
 
 ROOT = Path(__file__).resolve().parent
 BIN = ROOT / ".venv" / ("Scripts" if os.name == "nt" else "bin")
@@ -58,16 +58,32 @@ def set_up(extra: str) -> None:
         stamp.unlink(missing_ok=True)
     if not good and run(OUTER, "-m", "venv", "--clear", "--without-pip", ".venv", stdout=sys.stderr):
         sys.exit("run.py: this Python cannot make .venv; on Debian: apt-get install python3-venv")
-    installers = [["uv", "pip", "install", "--python", PYTHON]] if shutil.which("uv") else []
-    if subprocess.call([OUTER, "-m", "pip", "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0:
-        pip = [OUTER, "-m", "pip", "--disable-pip-version-check", "--python", PYTHON]
-        installers.append([*pip, "install", "--no-compile"])  # like uv: modules are compiled when imported
-    if not installers and run(PYTHON, "-m", "ensurepip", stdout=sys.stderr) == 0:
-        installers.append([PYTHON, "-m", "pip", "install", "--no-compile"])
-    package = ["-e", f".[{extra}]" if extra else "."]
-    if not any(run(*installer, *package, stdout=sys.stderr) == 0 for installer in installers):
-        sys.exit("run.py: the packages could not be installed" + ("" if installers else "; install pip or uv first"))
+    package, tried = ["-e", f".[{extra}]" if extra else "."], False
+    for installer in installers():
+        tried = True
+        if run(*installer, *package, stdout=sys.stderr) == 0:
+            break
+    else:
+        sys.exit("run.py: the packages could not be installed" + ("" if tried else "; install pip or uv first"))
     stamps[extra].write_text(key)
+
+
+def installers() -> Iterator[List[str]]:
+    """Find the commands that can install into .venv; a newer pip goes first, for old ones read an index for minutes."""
+    pip = ["-m", "pip", "--disable-pip-version-check"]
+    into = ["install", "--no-compile"]  # like uv: modules are compiled when imported
+    if shutil.which("uv"):
+        yield ["uv", "pip", "install", "--python", PYTHON]
+    if has_pip():
+        outer = [OUTER, *pip, "--python", PYTHON, *into]
+        yield [PYTHON, *pip, *into] if run(*outer, "pip", stdout=sys.stderr) == 0 else outer
+    elif run(PYTHON, "-m", "ensurepip", stdout=sys.stderr) == 0:
+        yield [PYTHON, *pip, *into]
+
+
+def has_pip() -> bool:
+    """Whether the Python outside .venv has pip."""
+    return subprocess.call([OUTER, "-m", "pip", "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
 
 
 def set_up_tests() -> None:

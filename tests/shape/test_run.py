@@ -40,6 +40,8 @@ def copy(tmp_path, monkeypatch):
     (tmp_path / ".venv").mkdir()
     monkeypatch.setattr(run, "ROOT", tmp_path)
     monkeypatch.setattr(run, "run", lambda *command, **_: said.append(" ".join(command)) or 0)
+    monkeypatch.setattr(run, "has_pip", lambda: True)
+    monkeypatch.setattr(run.shutil, "which", lambda _: None)
     return said
 
 
@@ -77,6 +79,29 @@ def test_a_changed_project_is_set_up_afresh(copy):
     (run.ROOT / "pyproject.toml").write_text("two")
     run.set_up("test")
     assert "--clear" in copy[0]
+
+
+def test_a_new_pip_installs_unless_it_cannot_be_had(copy, monkeypatch):
+    run.set_up("test")
+    _, newer, packages = copy
+    assert newer.startswith(run.OUTER)
+    assert newer.endswith("install --no-compile pip")
+    assert packages.startswith(run.PYTHON)
+    (run.ROOT / "pyproject.toml").write_text("two")
+    monkeypatch.setattr(run, "run", lambda *command, **_: copy.append(" ".join(command)) or int(command[-1] == "pip"))
+    run.set_up("test")
+    assert copy[-1].startswith(run.OUTER)
+    assert copy[-1].endswith("-e .[test]")
+
+
+def test_without_any_installer_it_says_what_to_install(copy, monkeypatch):
+    monkeypatch.setattr(run, "has_pip", lambda: False)
+    monkeypatch.setattr(run, "run", lambda *command, **_: copy.append(" ".join(command)) or int("ensurepip" in command))
+    with pytest.raises(SystemExit, match="install pip or uv first"):
+        run.set_up("")
+    monkeypatch.setattr(run.shutil, "which", lambda name: name)
+    run.set_up("")
+    assert copy[-1].startswith("uv pip install")
 
 
 @pytest.mark.usefixtures("copy")
