@@ -13,6 +13,7 @@ from assay.report.colours import DARK, LIGHT
 from assay.report.render.html import render
 from tests.browser.pages import MADE, page
 from tests.layers.report import examples
+from tests.paper import read_pages
 
 UNFOLD = "document.querySelectorAll('details').forEach(one => one.open = true)"
 WIDTHS = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
@@ -64,15 +65,15 @@ def test_paper_gets_everything_on_white(opened, name):
     assert seen.evaluate(GROUND) == "rgb(255, 255, 255)"
     for hidden in ("nav", ".skip", "#t", ".pick"):
         assert not any(one.is_visible() for one in seen.locator(hidden).all())
-    printed = PdfReader(io.BytesIO(seen.pdf(format="A4", prefer_css_page_size=True))).pages
-    text = re.sub(r"\s", "", " ".join(one.extract_text() for one in printed))
+    printed = seen.pdf(format="A4", prefer_css_page_size=True)
+    text = re.sub(r"\s", "", "".join(read_pages(printed)))
     for folded in seen.eval_on_selector_all("details summary", "all => all.map(one => one.textContent)"):
         assert re.sub(r"\s", "", folded) in text
     inside = seen.eval_on_selector_all(
         "details th[scope=row], details dd", "all => all.slice(0, 60).map(one => one.firstChild?.textContent || '')"
     )
     assert all(re.sub(r"\s", "", one) in text for one in inside)
-    assert printed[0].mediabox.width < 600
+    assert PdfReader(io.BytesIO(printed)).pages[0].mediabox.width < 600
 
 
 def test_the_watcher_sees_a_script_a_picture_and_a_wide_line(opened):

@@ -7,7 +7,6 @@ denominator; what is left must be a number of the Record, a margin of its tallie
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
 import math
@@ -19,7 +18,6 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from pypdf import PdfReader
 
 import assay
 from assay.app.commands.run_command import run_file
@@ -33,6 +31,7 @@ from assay.tasks.classification.blocks.class_report import OF_CLASS
 from assay.tasks.classification.blocks.confusion_matrix import ORIENTATION
 from tests.browser import pages
 from tests.layers.report import examples
+from tests.paper import read_pages
 
 NUMBER = r"(?:-?infinite|[-−]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)"
 TRIPLE = re.compile(rf"(?<![\w.,-])({NUMBER})\*{{0,2}} \(?({NUMBER})(?: to |–)({NUMBER})(?![\w.])")
@@ -85,8 +84,7 @@ def markdown(record):
 
 
 def pdf(record):
-    pages = PdfReader(io.BytesIO(BINARY[".pdf"](record))).pages
-    shown = " ".join(page.extract_text() for page in pages).replace("\u200b", "")
+    shown = " ".join(read_pages(BINARY[".pdf"](record)))
     return " ".join(re.sub(r"(?: \.){3,} \d+|axis from \S+ to \S+", " ", shown).split())
 
 

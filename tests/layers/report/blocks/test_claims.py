@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
-from pypdf import PdfReader
 
 import assay.report  # noqa: F401  it introduces the kinds
 from assay.assess.record.record import Record
 from assay.assess.record.report_formats import rendered
 from tests.layers.assess.examples import example
+from tests.paper import read_pages
 
 
 @pytest.fixture(scope="module")
@@ -21,12 +19,11 @@ def record():
 
 @pytest.fixture(scope="module")
 def reports(record):
-    paged = PdfReader(io.BytesIO(rendered(record, "r.pdf")))
     return {
         "html": rendered(record, "r.html").decode(),
         "markdown": rendered(record, "r.md").decode(),
         "terminal": str(example("clean")[0].judged()),
-        "pdf": " ".join(" ".join(page.extract_text().split()) for page in paged.pages),
+        "pdf": " ".join(read_pages(rendered(record, "r.pdf"))),
     }
 
 

@@ -20,6 +20,7 @@ from assay.assess.record.report_formats import BINARY, write_report
 from assay.core.errors import PlanError
 from assay.report.render import pdf
 from tests.layers.report import examples
+from tests.paper import read_pages
 
 ATTACKS = [
     '#import "@preview/cetz:0.3.0": *',
@@ -65,7 +66,7 @@ def opened(content):
 
 def words(content):
     """The text of all pages, without the places where a word may break."""
-    return " ".join(page.extract_text() for page in opened(content).pages).replace("\u200b", "")
+    return " ".join(read_pages(content))
 
 
 def wide():
@@ -213,7 +214,7 @@ def test_a_mixture_that_no_font_covers_is_written_out_and_our_own_signs_stay(mon
 
 def test_a_page_says_verdict_headline_contents_and_number():
     content = pdf.render(examples.screening().record)
-    first, second = (page.extract_text() for page in opened(content).pages[:2])
+    first, second = read_pages(content)[:2]
     order = ["were classified rightly", "beats the baseline", "At a glance", "balanced accuracy"]
     places = [first.index(text) for text in order]
     assert places == sorted(places)
