@@ -57,15 +57,8 @@ T = TypeVar("T")
 def render(record: Record) -> bytes:
     """The report of an assessment or a comparison."""
     report = report_of(record)
-    try:
-        return _compiled(record, report, strict=False)
-    except _Uncovered:
-        # Each character is in a font, but some mixture, such as a mark on a foreign letter, is in none.
-        return _compiled(record, report, strict=True)
-
-
-class _Uncovered(Exception):  # noqa: N818  it never leaves this file
-    """Some text cannot be shown by any font."""
+    # Each character may be in a font and some mixture, such as a mark on a foreign letter, in none.
+    return _compiled(record, report, strict=False) or _compiled(record, report, strict=True)
 
 
 def typesetter() -> Any:  # noqa: ANN401  a module without types
@@ -80,6 +73,7 @@ def typesetter() -> Any:  # noqa: ANN401  a module without types
 
 
 def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
+    """The file; nothing where some text cannot be shown by any font, unless the spelling was strict."""
     typst = typesetter()
     counted = _counted_at(record)
     shown = mapped(report, strict=strict)
@@ -110,7 +104,7 @@ def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
         )
     except typst.TypstError as error:
         if not strict and "could not be displayed" in str(error):
-            raise _Uncovered from error
+            return b""
         raise AssayError(
             "internal",
             f"the typesetter refused the report: {visible(error)}",
