@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.environment import installed_version
+from assay.assess.environment import own_version
 from assay.core.errors import PlanError, RecordError
 from assay.core.json_text import strict_json
 from assay.core.text import visible
@@ -200,7 +200,7 @@ def now() -> str:
 
 
 def _maker() -> str:
-    return f"assay {installed_version('assay') or 'from source'}"
+    return f"assay {own_version()}"
 
 
 def add_note(path: Path, says: str, *, purpose: str, data: str, model: str | None) -> End:

@@ -9,11 +9,10 @@ import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from functools import cache
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as version_of
 from string import Template
 from typing import Final
 
+from assay.assess.environment import own_version
 from assay.assess.record.record import Record
 from assay.core.blocks import Item, Reach
 from assay.core.blocks.lead import Verdict
@@ -68,7 +67,7 @@ def _frame(report: Report, contents: Iterable[tuple[str, str]], main: str, *, sc
         links="\n".join(f'<li><a href="#{place}">{escaped(name)}</a></li>' for place, name in contents),
         main=main,
         runs="its one script only moves the threshold" if scripted else "runs no script",
-        version=version(),
+        version=own_version(),
         policy=POLICY,
         style=STYLE,
         script=f"<script>{SCRIPT}</script>" if scripted else "",
@@ -134,12 +133,3 @@ def stylesheet() -> str:
     light = f":root{{{colours.LIGHT.variables()}}}"
     dark = f":root{{{colours.DARK.variables()}}}{colours.rules(colours.DARK)}"
     return f"{light}{page}{colours.rules(colours.LIGHT)}@media screen and (prefers-color-scheme:dark){{{dark}}}"
-
-
-@cache
-def version() -> str:
-    """The version of assay that draws the page."""
-    try:
-        return version_of("assay")
-    except PackageNotFoundError:
-        return "from source"

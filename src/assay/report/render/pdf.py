@@ -19,13 +19,13 @@ from functools import cache
 from itertools import groupby
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
+from assay.assess.environment import own_version
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Chart, Figure, Grid, GridCell, Heading, Reach, Table, Threshold
 from assay.core.errors import AssayError, PlanError
 from assay.core.text import visible
 from assay.report import charts, colours
 from assay.report.fit_text import fitted
-from assay.report.render.html import version
 from assay.report.render.html_blocks import part_of_page
 from assay.report.report_document import report_of
 from assay.report.sections import Report
@@ -85,7 +85,7 @@ def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
             if (blocks := pieces(part.blocks))
         ],
         "escaped": shown != report,
-        "version": version(),
+        "version": own_version(),
         "digest": visible(record.get("digests", {}).get("tallies", ""))[:16],
         "date": None if counted is None else [counted.year, counted.month, counted.day],
         "style": f"<style>{style()}</style>",
