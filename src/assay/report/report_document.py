@@ -96,8 +96,7 @@ class Document:
             from assay.report.blocks.conformity import conformity_verdict
 
             yield conformity_verdict(self.record)
-        if (decided := verdicts(self.record)) is not None:
-            yield decided.verdict
+        yield from verdicts(self.record).verdict
         if self.record.get("claims"):
             from assay.report.blocks.claims import claims_verdict
 
@@ -164,12 +163,12 @@ class Document:
 
     def sections(self) -> Iterator[Section]:
         """Every section in order; those that are empty are not drawn."""
-        record, read, level, decided = self.record, self.estimates, self.level, verdicts(self.record)
+        record, read, level = self.record, self.estimates, self.level
         named = (*(value.about for value in read.whole.values()), *(self.classes.columns if self.classes else ()))
         known = {measure.measure: measure for measure in named}
         places = {measure: f"g{place}" for place, measure in enumerate(known)}
         yield section("glance", "At a glance", (Card(tuple(self.glance()), "glance"),), reach=Reach.FULL)
-        yield section("decisions", "Decisions", decision_blocks(decided) if decided is not None else ())
+        yield section("decisions", "Decisions", decision_blocks(verdicts(record)))
         yield from self.claim_sections()
         yield section("headline", sentences.HEADLINE, self.digest(), reach=Reach.DIGEST)
         yield from self.own_sections()

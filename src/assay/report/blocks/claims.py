@@ -13,7 +13,7 @@ from assay.core.blocks.lead import Verdict
 from assay.core.text import counted, visible
 from assay.report import sentences
 from assay.report.blocks import comparison
-from assay.report.blocks.decisions import ANSWERS, POINTS, Judged, judged_card, value_text, worst_of
+from assay.report.blocks.decisions import ANSWERS, POINTS, Judged, judged_card, value_text
 
 
 def claims_counted(record: Record) -> str:
@@ -25,7 +25,7 @@ def claims_counted(record: Record) -> str:
 def claims_verdict(record: Record) -> Verdict:
     """How many claims the data support; the worst answer gives the sign."""
     answers = [str(claim["answer"]) for claim in record["claims"]]
-    sign, tone, _ = sentences.VERDICTS[worst_of(answers)]
+    sign, tone, _ = sentences.VERDICTS[min(answers, key=ANSWERS.index)]
     rest = ", ".join(f"{answers.count(word)} {word}" for word in ANSWERS if word != "supported" and word in answers)
     word = f"{answers.count('supported')} of {counted(len(answers), 'claim')} supported"
     return Verdict(sign, word, tone, f"{rest}." if rest else "", "claims", "each claim")
