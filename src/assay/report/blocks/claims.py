@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from assay.assess.decide.plan_results import comparison_records
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Paragraph, Reach
 from assay.core.blocks.estimate_rows import prose
@@ -64,21 +65,14 @@ def _judged(claim: Mapping[str, Any]) -> Judged:
 
 def contests(record: Record) -> tuple[comparison.Compared, ...]:
     """The comparisons that a plan asks for, each as a comparison by itself."""
-    made, place = [], 0
-    for part, plan in zip(record["comparisons"], record["plan"].get("comparisons") or (), strict=True):
-        size = sum(answer["findings"] for answer in part["answers"])
-        whole = {**record, **part, "plan": plan, "findings": record["findings"][place : place + size]}
-        made.append(comparison.Compared(Record(whole)))
-        place += size
-    return tuple(made)
+    return tuple(map(comparison.Compared, comparison_records(record))) if record["plan"].get("comparisons") else ()
 
 
 def contest_blocks(record: Record) -> Iterator[Block]:
     """What tests say of the models of a plan on the same rows; nothing where there is but one model."""
-    why_not = record["plan"].get("not_compared")
-    if why_not:
+    if why_not := record["plan"].get("not_compared"):
         yield Paragraph(f"No test was made: {prose(why_not)}.")
-    for made in contests(record) if record["plan"].get("comparisons") else ():
+    for made in contests(record):
         yield Paragraph(sentences.SAID["marks"], "soft", reach=Reach.FULL)
         tested = comparison.finding_list(made.findings, lambda f: (f.power,))
         yield Card((tested, *comparison.ranking_table(made.record)))

@@ -6,12 +6,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final, TypeAlias
 
 TOP: Final = 30
 """Where a chart begins, below its heading."""
 UNSEEN: Final = 0.2
 """Pixels by which a drawn line may leave its points."""
+MANY: Final = 1000
+"""Points of a line beyond which those of one pixel column are reduced to their extremes."""
 DECADES: Final = 6
 Spot: TypeAlias = tuple[float, float]
 
@@ -134,3 +137,16 @@ def _away(point: Spot, a: Spot, b: Spot) -> float:
     if not length:
         return math.hypot(point[0] - a[0], point[1] - a[1])
     return abs(dy * (point[0] - a[0]) - dx * (point[1] - a[1])) / length
+
+
+def thinned_columns(points: Sequence[Spot]) -> list[Spot]:
+    """A long line with, of neighbours in one pixel column, the first, the lowest, the highest and the last."""
+    if len(points) <= MANY:
+        return list(points)
+    kept: list[Spot] = []
+    for _, column in groupby(points, key=lambda point: round(point[0])):
+        part = list(column)
+        heights = [y for _, y in part]
+        ends = {0, heights.index(min(heights)), heights.index(max(heights)), len(part) - 1}
+        kept += [part[place] for place in sorted(ends)]
+    return kept

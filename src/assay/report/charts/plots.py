@@ -20,6 +20,7 @@ from assay.report.charts.plane import (
     near,
     path_text,
     straightened,
+    thinned_columns,
     tick_texts,
 )
 from assay.report.charts.plot_parts import BLUE, CHANCE, INK, LOOKS, ORANGE, Data, Look, value_text
@@ -70,7 +71,7 @@ class Plane:
 
     def path(self, places: Iterable[Spot]) -> str:
         """A line through some places, without points that nobody would see."""
-        return path_text(straightened([(self.x(x), self.y(y)) for x, y in places]))
+        return path_text(straightened(thinned_columns([(self.x(x), self.y(y)) for x, y in places])))
 
     def dots(self, places: Iterable[Sequence[float]]) -> str:
         """A round mark at each place."""

@@ -140,8 +140,7 @@ def _controls(*checks: str) -> Callable[[Document], str]:
 
 
 def _findings(a: Document) -> str:
-    made = contests(a.record) if a.record["plan"].get("comparisons") else ()
-    return " ".join(finding.sentence for part in made for finding in part.findings[:4])
+    return " ".join(finding.sentence for part in contests(a.record) for finding in part.findings[:4])
 
 
 def _missing(a: Document) -> str:
