@@ -279,20 +279,10 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
         name: what the reference is called
         correction: of several criteria: "holm", or "none" to take each alone
         """
-        from assay.assess.decide.criteria import read
         from assay.assess.decide.stored_criteria import accepted, reference_to
 
-        acceptance = self._accepted
-        against = reference_to(self, against, name) or (None if acceptance is None else acceptance.against)
-        criteria_by_text = {
-            str(one): one
-            for one in (
-                *(acceptance.criteria if acceptance is not None else ()),
-                *(read(text, self.measures) for text in criteria),
-            )
-        }
-        decided = accepted(self, tuple(criteria_by_text.values()), against, correction)
-        return self._with("decisions", _accepted=decided)
+        held = accepted(self, self._accepted, criteria, reference_to(self, against, name), correction)
+        return self._with("decisions", _accepted=held)
 
     def _with(self, *computed: str, **parts: Any) -> Assessment:  # noqa: ANN401  its own attributes
         """The same with other parts; the Record, and what else was computed from them, is computed again."""
