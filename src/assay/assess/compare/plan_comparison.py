@@ -67,10 +67,16 @@ def request_of(
         return why
     try:
         values = _values(loaded, entrants, opened)
-        given = _how(loaded) | (values or _given(loaded, entrants, limits) | _wanted(loaded, entrants))
+        given = values or _given(loaded, entrants, limits) | _wanted(loaded, entrants)
     except (PlanError, RowsError) as error:  # what was found names rows, and ids stay out of a Record
         return error.what
-    return given, [] if values else _channels(loaded, given)
+    plan = loaded.plan
+    how = {
+        "level": plan.intervals.level if plan.tests.alpha is None else alpha_of(plan.tests.alpha),
+        "correction": CORRECTIONS.get(plan.tests.correction or "", "holm"),
+        "seed": plan.intervals.seed,
+    }
+    return how | given, [] if values else _channels(loaded, given)
 
 
 def standings(
@@ -122,16 +128,6 @@ def _wanted(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Any]:
         "labels": list(first.labels),
         "measures": [primary] if fits else None,
         "costs": first.settings.costs,
-    }
-
-
-def _how(loaded: LoadedPlan) -> dict[str, Any]:
-    """What a plan asks of every comparison, of labels and of values."""
-    plan = loaded.plan
-    return {
-        "level": plan.intervals.level if plan.tests.alpha is None else alpha_of(plan.tests.alpha),
-        "correction": CORRECTIONS.get(plan.tests.correction or "", "holm"),
-        "seed": plan.intervals.seed,
     }
 
 

@@ -178,9 +178,9 @@ def _labels(assessment: Assessment, criterion: Criterion) -> Sequence[Label | No
     if isinstance(criterion.measure, GroupGap):
         return [None]
     labels = list(assessment.by_class)
-    of_one = assessment.speaks_of_class(criterion.measure)
+    of_one = assessment.view.speaks_of_class(criterion.measure)
     if criterion.label is None:
-        if of_one and assessment.needs_class(criterion.measure):
+        if of_one and assessment.view.needs_class(criterion.measure):
             typed = criterion.about(label=str(labels[0]), level=criterion.level).of
             raise PlanError(
                 "measure-unfit",
