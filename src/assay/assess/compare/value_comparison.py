@@ -204,27 +204,30 @@ def _own_tables(given: Valued, data: Mapping[str, object]) -> dict[str, ValueTab
     return tables
 
 
-def _side_by_side(given: Valued, parts: Mapping[str, ValueTable], value: str) -> Read:
-    """The values of all models in the order of the first, matched by id or by position."""
-    demand_two(tuple(parts))
-    origins = [origin(table) for table in parts.values()]
-    files = {name: digest for _, own_files in origins for name, digest in own_files.items()}
-    where = "; ".join(dict.fromkeys(name for name, _ in origins))
-    if given.independent and (given.id is not None or given.subject is not None):
+def _refuse_matching(given: Valued) -> None:
+    """Refuse ids and units where the models were run on different items."""
+    if given.id is not None or given.subject is not None:
         raise PlanError(
             "role-clash",
             "the models were run on different items, so no item is matched",
             where="id" if given.id is not None else SUBJECT,
             fix="leave it out, or leave out independent=True (--independent)",
         )
+
+
+def _side_by_side(given: Valued, parts: Mapping[str, ValueTable], value: str) -> Read:
+    """The values of all models in the order of the first, matched by id or by position."""
+    demand_two(tuple(parts))
+    origins = [origin(table) for table in parts.values()]
+    files = {name: digest for _, own_files in origins for name, digest in own_files.items()}
+    where = "; ".join(dict.fromkeys(name for name, _ in origins))
     if given.independent:
+        _refuse_matching(given)
         columns: dict[str, object] = {name: list(table.numbers[value]) for name, table in parts.items()}
         return Read(columns=columns, where=where, files=files)
-    placed_by = given.pairing == "position" and given.model is None  # in tables of their own
-    keys = {
-        name: cast("list[Label]", list(range(table.rows))) if placed_by else _keys(table, given) or []
-        for name, table in parts.items()
-    }
+    keys = {name: _keys(table, given) or [] for name, table in parts.items()}
+    if given.pairing == "position" and given.model is None:  # in tables of their own
+        keys = {name: cast("list[Label]", list(range(table.rows))) for name, table in parts.items()}
     tables: dict[str, dict[str, object]] = {name: {"id": keys[name]} for name in parts}
     if given.subject is not None:
         for name, table in parts.items():

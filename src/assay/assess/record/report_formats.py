@@ -75,7 +75,7 @@ def _standing(path: str | os.PathLike[str]) -> str:
     goal = Path(path)
     if not os.fspath(path):
         return ""
-    found = None
+    cause = None
     try:
         if goal.stat().st_size <= LARGEST:
             return goal.read_bytes().decode("utf-8")
@@ -85,9 +85,9 @@ def _standing(path: str | os.PathLike[str]) -> str:
     except UnicodeDecodeError:
         why = "not UTF-8 text"
     except OSError as error:
-        why, found = "not to be read", error.strerror
+        why, cause = "not to be read", error.strerror
     fix = "give the README.md of a model: a text that can be read and written"
-    raise PlanError("out-exists", f"{visible(goal)} is {why}", where=visible(goal), found=found, fix=fix)
+    raise PlanError("out-exists", f"{visible(goal)} is {why}", where=visible(goal), found=cause, fix=fix)
 
 
 class Plots:
