@@ -83,7 +83,7 @@ def _verdict(record: Record) -> Iterable[str]:
     from assay.report.blocks.decisions import verdicts
 
     decided = verdicts(record)
-    if decided is not None:
+    if decided.rows:
         yield f"{decided.overall}: {decided.says}"
     if claimed := claims_counted(record):
         yield f"claims: {claimed}"

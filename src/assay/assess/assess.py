@@ -169,8 +169,7 @@ class RowRequest:
         if not self.reading.spelled:
             return self
         own, columns = speller(seen), self.roles.score
-        if columns is not None and columns.labels is not None:
-            columns = replace(columns, labels=tuple(own(x) for x in columns.labels))
+        columns = None if columns is None else columns.spelled(own)
         return replace(
             self,
             labels=None if self.labels is None else [own(x) for x in self.labels],
@@ -206,15 +205,9 @@ def _assessed(source: Source, counted_: Counted, request: RowRequest, decided: D
     scored, notes = _one_kind(scored, kinds, source)
     truth, predicted = ({cell[i] for cell in scored} for i in (0, 1))
     asked = request.in_labels_of({*truth, *predicted})
-    settled = classes(
-        truth=cast("set[Label]", truth),
-        predicted=cast("set[Label]", predicted),
-        declared=asked.labels,
-        positive=asked.positive,
-        unknown=request.settings.unknown,
-        where=source.where,
-        locate=_aware(source.locate, kinds),
-    )
+    labels = cast("set[Label]", truth), cast("set[Label]", predicted), asked.labels
+    policy, locate = request.settings.unknown, _aware(source.locate, kinds)
+    settled = classes(*labels, asked.positive, where=source.where, unknown=policy, locate=locate)
     confusion = _confusion(scored, settled, counted_.weighted)
     if confusion.worth is not None:
         notes.append(f"the weighted rows are worth about {confusion.worth:,.0f} rows of equal weight (Kish)")

@@ -57,7 +57,7 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
     ) -> None:
         self.contract, self.counts, self.settings, self.census = contract, tally, settings, census
         self.grouped, self.notes = grouped or Grouped(), notes
-        self._view = cast("Estimates", contract.estimates(tally, settings))
+        self.view = cast("Estimates", contract.estimates(tally, settings))
         self._data, self._environment = dict(data or {}), dict(found_in or environment())
         self._evidence = dict(evidence or {})
         self._accepted: Accepted | None = None
@@ -81,7 +81,7 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
     def __setstate__(self, state: dict[str, Any]) -> None:
         """The inverse of `__getstate__`."""
         self.__dict__.update({**state, "contract": find_task(state["contract"])})
-        self._view = cast("Estimates", self.contract.estimates(self.counts, self.settings))
+        self.view = cast("Estimates", self.contract.estimates(self.counts, self.settings))
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  what the task's tally shows, such as `confusion`
         """What the tally of the task shows."""
@@ -93,32 +93,24 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
 
     def __getitem__(self, name: str) -> Estimate:
         """The estimate of a measure, by name, symbol or alias; any measure that fits can be asked for."""
-        return self._view[name]
+        return self.view[name]
 
     def __iter__(self) -> Iterator[str]:
         """The names of the measures."""
-        return iter(self._view)
+        return iter(self.view)
 
     def __len__(self) -> int:
         """How many measures there are."""
-        return len(self._view)
+        return len(self.view)
 
     @property
     def measures(self) -> Registry[Measure]:
         """Every measure of the task, by name."""
         return cast("Registry[Measure]", self.contract.registry)
 
-    def speaks_of_class(self, measure: Measure) -> bool:
-        """Whether a measure is about one class against the rest."""
-        return self._view.speaks_of_class(measure)
-
-    def needs_class(self, measure: Measure) -> bool:
-        """Whether a class must be named for it."""
-        return self._view.needs_class(measure)
-
     def class_sizes(self) -> dict[str, str]:
         """Rows, or their weight, by class."""
-        return self._view.class_sizes()
+        return self.view.class_sizes()
 
     @property
     def about_files(self) -> tuple[str, ...]:
@@ -133,7 +125,7 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
     @property
     def by_class(self) -> Mapping[Label, Mapping[str, Estimate]]:
         """Class -> measure -> estimate of that class against the rest."""
-        return self._view.by_class
+        return self.view.by_class
 
     @cached_property
     def by_group(self) -> dict[str, Levels]:
@@ -188,7 +180,7 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
 
     def work_out(self, progress: Callable[[int, int], None]) -> None:
         """Work out what a Record lists and keep it, telling how much is done: groups with scores take long."""
-        total = self._view.steps + sum(levels.steps for levels in self._levels)
+        total = self.view.steps + sum(levels.steps for levels in self._levels)
         done = count(1)
         self._listed(lambda: progress(next(done), total))
 
@@ -197,7 +189,7 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
         for estimate in estimates:
             if "stored_value" in estimate:
                 factor, level = next(iter((estimate["slice"] or {None: None}).items()))
-                view = self._view if factor is None else self.by_group[factor][level]
+                view = self.view if factor is None else self.by_group[factor][level]
                 view.take_value(estimate)
 
     @property
@@ -205,14 +197,14 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
         return [ListedLevels(levels, self.contract, self.settings) for levels in self.by_group.values()]
 
     def _listed(self, done: Callable[[], None]) -> list[Estimate]:
-        return [*self._view.listed(done), *(one for levels in self._levels for one in levels.estimates(done))]
+        return [*self.view.listed(done), *(one for levels in self._levels for one in levels.estimates(done))]
 
     @cached_property
     def record(self) -> Record:
         """The Record of this assessment."""
         estimates = self.estimates
         tallies: dict[str, object] = {**self.counts.to_json(), "groups": self.grouped.to_json()}
-        used = {name for m in (*self._view.measures, *self._view.class_measures) for name in m.errata}
+        used = {name for m in (*self.view.measures, *self.view.class_measures) for name in m.errata}
         described = self.contract.describe(self.counts)
         stated = {name: part for name, part in self.contract.statement(self.counts).items() if name not in described}
         plan: dict[str, Any] = {"given": "ad hoc", **self.settings.to_json(), "data": self._data, **stated}
@@ -279,20 +271,10 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
         name: what the reference is called
         correction: of several criteria: "holm", or "none" to take each alone
         """
-        from assay.assess.decide.criteria import read
         from assay.assess.decide.stored_criteria import accepted, reference_to
 
-        acceptance = self._accepted
-        against = reference_to(self, against, name) or (None if acceptance is None else acceptance.against)
-        criteria_by_text = {
-            str(one): one
-            for one in (
-                *(acceptance.criteria if acceptance is not None else ()),
-                *(read(text, self.measures) for text in criteria),
-            )
-        }
-        decided = accepted(self, tuple(criteria_by_text.values()), against, correction)
-        return self._with("decisions", _accepted=decided)
+        held = accepted(self, self._accepted, criteria, reference_to(self, against, name), correction)
+        return self._with("decisions", _accepted=held)
 
     def _with(self, *computed: str, **parts: Any) -> Assessment:  # noqa: ANN401  its own attributes
         """The same with other parts; the Record, and what else was computed from them, is computed again."""

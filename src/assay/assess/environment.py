@@ -58,3 +58,8 @@ def installed_version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
+
+
+def own_version() -> str:
+    """The version of this program."""
+    return installed_version("assay") or "from source"

@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from assay.core.errors import unknown_choice
-from assay.core.text import visible
 from assay.measures import Measure
 
 Kind = Literal["wrong", "clash", "open", "ocr", "fact"]
@@ -59,21 +56,6 @@ def _erratum(entry: dict[str, Any]) -> Erratum:
     kinds, readings = entry.get("kinds", [entry["kind"]]), (Reading(**one) for one in entry.get("readings", ()))
     lists = {"kinds": tuple(kinds), "readings": tuple(readings), "golden": tuple(entry["golden"])}
     return Erratum(**{**entry, **lists})
-
-
-def erratum(id: str) -> Erratum:
-    """The entry of an id.
-
-    >>> erratum("E-FUN-01").reading
-    '`false_omission_rate` is 1 - NPV.'
-    """
-    by_id = {entry.id: entry for entry in errata()}
-    if id in by_id:
-        return by_id[id]
-    word = re.sub(r"-(\d)$", r"-0\1", id)  # E-TS-1 is as near to E-TS-21 as to E-TS-01
-    what, fix = f'no erratum has the id "{visible(id)}"', "list them: assay.assess.errata.errata()"
-    known = f"{len(by_id)} ids, from {next(iter(by_id))} to {next(reversed(by_id))}"
-    raise unknown_choice(word, by_id, what, found=visible(id), known=known, fix=fix)
 
 
 def concerning(measure: Measure) -> tuple[Erratum, ...]:

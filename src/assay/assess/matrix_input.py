@@ -68,15 +68,7 @@ def from_confusion_matrix(
     rows = sum(map(sum, cells))
     if rows == 0:
         raise RowsError("no-rows", "every cell of the matrix is zero", where="confusion", fix="give counts")
-    settled = classes(
-        truth=set(known),
-        predicted=set(known),
-        declared=known,
-        positive=positive,
-        unknown="error",
-        where="the given matrix",
-        locate=lambda _role, _label: "",
-    )
+    settled = classes(set(known), set(known), known, positive, where="the given matrix")
     pairs = {(known[i], known[j]): n for i, row in enumerate(cells) for j, n in enumerate(row)}
     return Assessment(
         CLASSIFICATION,

@@ -124,12 +124,8 @@ def _pooled(levels: Mapping[Label, Tally], is_small: Callable[[Tally], bool]) ->
     if not hidden:
         return dict(levels), []
     rest = sorted((level for level in levels if level not in hidden), key=lambda level: levels[level].rows)
-    while rest and (len(hidden) == 1 or is_small(_sum(hidden))):
+    while rest and (len(hidden) == 1 or is_small(reduce(add, hidden.values()))):
         level = rest.pop(0)
         hidden[level] = levels[level]
     shown = {level: tally for level, tally in levels.items() if level not in hidden}
-    return {**shown, free_name(POOLED, shown): _sum(hidden)}, list(hidden)
-
-
-def _sum(tallies: Mapping[Label, Tally]) -> Tally:
-    return reduce(add, tallies.values())
+    return {**shown, free_name(POOLED, shown): reduce(add, hidden.values())}, list(hidden)

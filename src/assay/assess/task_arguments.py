@@ -7,7 +7,6 @@ import math
 import numbers
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -44,16 +43,7 @@ COMMON: Final = {
 """Parameters of every door, with their defaults and a line of help."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskCall:
-    """What somebody asked of a task, checked and sorted."""
-
-    task: Task
-    request: Request
-    settings: TaskSettings
-
-
-def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, Any]) -> TaskCall:
+def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, Any]) -> tuple[Request, TaskSettings]:
     """Sort arguments into roles, options and settings; one that the task does not know is an error."""
     arguments = dict(given)
     for role, value in zip(task.roles, roles, strict=False):
@@ -85,7 +75,7 @@ def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, An
         measures=choose_measures(arguments.get("measures"), cast("Registry[Measure]", task.registry)),
         options={**_stated_options(task, request), "missing": missing},
     )
-    return TaskCall(task=task, request=request, settings=settings)
+    return request, settings
 
 
 def _check_values(task: Task, arguments: Mapping[str, Any]) -> None:

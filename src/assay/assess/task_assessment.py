@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assay.assess.assessment import Assessment
 from assay.assess.environment import environment
-from assay.assess.task_arguments import COMMON, TaskCall, sort_arguments
-from assay.core.task import Counted, Task, find_task
+from assay.assess.task_arguments import COMMON, sort_arguments
+from assay.core.task import Task, find_task
 from assay.tally.by_group import Grouped
 from assay.tally.census import Census
 
@@ -23,22 +23,18 @@ if TYPE_CHECKING:
 
 def assess_task(name: str, *roles: object, **given: Any) -> Assessment:  # noqa: ANN401  as the task declares
     """Assess by a task; roles may be given in the order in which the task declares them."""
-    call = sort_arguments(find_task(name), roles, given)
-    counted = call.task.read(call.request)
-    return wrap_counted(call, counted)
-
-
-def wrap_counted(call: TaskCall, counted: Counted) -> Assessment:
-    """Turn what a task counted into an assessment."""
+    task = find_task(name)
+    request, settings = sort_arguments(task, roles, given)
+    counted = task.read(request)
     return Assessment(
-        call.task,
+        task,
         cast("Tally", counted.tally),
-        call.settings,
+        settings,
         census=cast("Census", counted.census),
         grouped=Grouped(factors={factor: dict(levels) for factor, levels in counted.groups.items()}),
         notes=counted.notes,
         data=counted.data,
-        found_in=environment(cast("Any", call.request.limits)),
+        found_in=environment(cast("Any", request.limits)),
         evidence={"thumbnails": counted.thumbnails},
     )
 

@@ -15,10 +15,10 @@ from assay.assess.record.report_formats import BINARY, INTO, PLOTTERS, RENDERERS
 from assay.core.errors import PlanError
 
 
-def _later(place: str, *, compares: bool = True, **more: str) -> Callable[[Record], Any]:
+def _later(place: str, *, compares: bool = True, **more: str) -> Callable[..., Any]:
     """A renderer by `module.function`; it refuses a comparison where it cannot draw one."""
 
-    def render(record: Record) -> Any:  # noqa: ANN401  text or bytes
+    def render(record: Record, *texts: str) -> Any:  # noqa: ANN401  text or bytes
         if record["kind"] == "comparison" and not compares:
             raise PlanError(
                 "option-unknown",
@@ -27,13 +27,9 @@ def _later(place: str, *, compares: bool = True, **more: str) -> Callable[[Recor
                 fix="choose one of them, or report each model by itself",
             )
         module, _, function = place.rpartition(".")
-        return getattr(import_module(f"assay.report.{module}"), function)(record, **more)
+        return getattr(import_module(f"assay.report.{module}"), function)(record, *texts, **more)
 
     return render
-
-
-def _into(record: Record, text: str) -> str:
-    return str(_later("export.model_card.into", compares=False, text=text)(record))
 
 
 RENDERERS.update(
@@ -59,5 +55,5 @@ BINARY.update(
         ".parquet": _later("estimate_table.as_parquet"),
     }
 )
-INTO.update({"modelcard": _into})
+INTO["modelcard"] = _later("export.model_card.into", compares=False)
 PLOTTERS["plot"] = lambda record, name: import_module("assay.report.plot").plot(record, name)

@@ -6,7 +6,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from assay.assess.record.record import Record
@@ -20,6 +21,11 @@ COLUMNS: Final = (
     "measure", "class", "slice", "value", "undefined", "low", "high", "level", "interval", "no_interval",
     *COUNTS, *WHOLES, "notes",
 )  # fmt: skip
+KINDS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
+    "slice": ("text", partial(json.dumps, ensure_ascii=False)), **dict.fromkeys(REALS, ("real", real)),
+    **dict.fromkeys(COUNTS, ("whole", count_from_json)), **dict.fromkeys(WHOLES, ("whole", int)),
+}  # fmt: skip
+"""Of columns that are not plain text: the kind, and how a value is read."""
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """A spreadsheet would run a text that begins with one of these."""
 
@@ -28,17 +34,16 @@ Table = dict[str, tuple[str, list[Any]]]
 
 def table(record: Record) -> Table:
     """Column by column: its kind (`text`, `real`, `whole`) and its values, None where there is nothing."""
-    rows = [_row(one) for one in record["estimates"]]
-    columns: Table = {}
-    for name in (*(("model",) if any("model" in one for one in record["estimates"]) else ()), *COLUMNS):
-        values = [row[name] for row in rows]
-        kind = "real" if name in REALS else "whole" if name in (*COUNTS, *WHOLES) else "text"
-        if name in COUNTS and not all(one is None or one.denominator == 1 for one in values):
-            kind = "real"  # sums of weights; the Record has them exactly
-        if name in COUNTS:
-            values = [None if one is None else float(one) if kind == "real" else int(one) for one in values]
+    estimates, columns = record["estimates"], {}
+    for name in (*(("model",) if any("model" in estimate for estimate in estimates) else ()), *COLUMNS):
+        kind, read = KINDS.get(name, ("text", str))
+        values = [None if estimate.get(name) is None else read(estimate[name]) for estimate in estimates]
+        if name in COUNTS:  # sums of weights are no whole numbers; the Record has them exactly
+            kind = "whole" if all(value is None or value.denominator == 1 for value in values) else "real"
+            values = [None if value is None else float(value) if kind == "real" else int(value) for value in values]
         columns[name] = (kind, values)
-    return columns
+    notes = ((*estimate.get("notes", ()), *estimate.get("interval_notes", ())) for estimate in estimates)
+    return {**columns, "notes": ("text", ["; ".join(map(str, said)) or None for said in notes])}
 
 
 def as_csv(record: Record) -> str:
@@ -58,17 +63,6 @@ def as_parquet(record: Record) -> bytes:
     from assay.rows.files.parquet_output import parquet
 
     return parquet(table(record))
-
-
-def _row(estimate: Mapping[str, Any]) -> dict[str, Any]:
-    row: dict[str, Any] = {name: estimate.get(name) for name in ("model", *COLUMNS)}
-    row |= {name: real(row[name]) for name in REALS}
-    row |= {name: None if row[name] is None else count_from_json(row[name]) for name in COUNTS}
-    notes = [*estimate.get("notes", ()), *estimate.get("interval_notes", ())]
-    row["notes"] = "; ".join(map(str, notes)) or None
-    row["class"] = None if row["class"] is None else str(row["class"])
-    row["slice"] = None if row["slice"] is None else json.dumps(row["slice"], ensure_ascii=False)
-    return row
 
 
 def _cell(kind: str, value: object) -> object:

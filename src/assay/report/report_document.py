@@ -96,8 +96,7 @@ class Document:
             from assay.report.blocks.conformity import conformity_verdict
 
             yield conformity_verdict(self.record)
-        if (decided := verdicts(self.record)) is not None:
-            yield decided.verdict
+        yield from verdicts(self.record).verdict
         if self.record.get("claims"):
             from assay.report.blocks.claims import claims_verdict
 
@@ -132,19 +131,15 @@ class Document:
             charts = tuple(filter(None, (_first_chart(part.blocks) for part in self.parts)))[:MOST_PICTURES]
         broad = any(isinstance(block, Grid) and len(block.labels) > BROAD for block in first)
         look = "stack broad" if broad else "stack" if charts else "stack side"
-        yield Card((*first, *self.headline_blocks()), look)
+        lead: list[Block] = [*first]
+        if self.headline_chart is not None:
+            lead.append(Figure(charts=(self.headline_chart,), alt=sentences.HEADLINE))
+        if self.headline:
+            more, shown = counted(len(self.headline), "measure"), self.lead.opened
+            lead.append(Fold(title="The numbers", more=more, blocks=(self.headline_table,), named=False, open=shown))
+        yield Card(tuple(lead), look)
         for chart in charts:
             yield Figure(charts=(chart,), alt=str(chart.data[0]["title"]))  # type: ignore[index]
-
-    def headline_blocks(self) -> Iterator[Block]:
-        """The headline measures as a chart, with their numbers and meanings folded."""
-        if self.headline_chart is not None:
-            yield Figure(charts=(self.headline_chart,), alt=sentences.HEADLINE)
-        if self.headline:
-            more = counted(len(self.headline), "measure")
-            yield Fold(
-                title="The numbers", more=more, blocks=(self.headline_table,), named=False, open=self.lead.opened
-            )
 
     def digest(self) -> Iterator[Block]:
         """The headline measures where there is no first screen."""
@@ -164,13 +159,18 @@ class Document:
 
     def sections(self) -> Iterator[Section]:
         """Every section in order; those that are empty are not drawn."""
-        record, read, level, decided = self.record, self.estimates, self.level, verdicts(self.record)
+        record, read, level = self.record, self.estimates, self.level
         named = (*(value.about for value in read.whole.values()), *(self.classes.columns if self.classes else ()))
         known = {measure.measure: measure for measure in named}
         places = {measure: f"g{place}" for place, measure in enumerate(known)}
         yield section("glance", "At a glance", (Card(tuple(self.glance()), "glance"),), reach=Reach.FULL)
-        yield section("decisions", "Decisions", decision_blocks(decided) if decided is not None else ())
-        yield from self.claim_sections()
+        yield section("decisions", "Decisions", decision_blocks(verdicts(record)))
+        plan = record["plan"]
+        if record.get("claims") or plan.get("comparisons") or plan.get("not_compared"):
+            from assay.report.blocks.claims import claim_blocks, contest_blocks
+
+            yield section("claims", "Claims", claim_blocks(record))
+            yield section("comparison", "Against the other models", contest_blocks(record))
         yield section("headline", sentences.HEADLINE, self.digest(), reach=Reach.DIGEST)
         yield from self.own_sections()
         if self.classes is not None:
@@ -192,21 +192,12 @@ class Document:
             yield section("controls", "Controls", control_blocks(record), reach=Reach.REPORT)
             yield section("plan", "The plan", plan_blocks(record), reach=Reach.FULL)
         yield section("data", background.data_title(record), background.data_blocks(record))
-        seed = record["plan"].get("intervals", {}).get("seed")
+        seed = plan.get("intervals", {}).get("seed")
         drawn = f"Draws start from seed {seed}: the same on every machine." if any(read.methods.values()) else ""
         settings = filter(None, (prose(drawn), *self.lead.choices))
         folds = (*background.background_blocks(record), glossary_fold(known, places))
         method = (*method_blocks(read, settings), Card(folds, "folds"))
         yield section("method", "How it was computed", method, reach=Reach.REPORT)
-
-    def claim_sections(self) -> Iterator[Section]:
-        """What a plan claims, held against the data."""
-        plan = self.record["plan"]
-        if self.record.get("claims") or plan.get("comparisons") or plan.get("not_compared"):
-            from assay.report.blocks.claims import claim_blocks, contest_blocks
-
-            yield section("claims", "Claims", claim_blocks(self.record))
-            yield section("comparison", "Against the other models", contest_blocks(self.record))
 
     def opening(self) -> str:
         """The first sentence: what was assessed, and the leading measure with its interval."""

@@ -192,14 +192,14 @@ def look_alike_notes(labels: Iterable[Label]) -> list[str]:
 
 
 def classes(
-    *,
     truth: set[Label],
     predicted: set[Label],
     declared: Sequence[Label] | None,
     positive: Label | None,
-    unknown: Literal["error", "own"],
+    *,
     where: str,
-    locate: Locate,
+    unknown: Literal["error", "own"] = "error",
+    locate: Locate = lambda *_: "",
 ) -> Classes:
     """Settle the class list and the positive class; what is not stated and not plain is an error, never a guess."""
     notes: list[str] = []

@@ -45,6 +45,10 @@ class ScoreColumns:
         """The same with every column replaced."""
         return replace(self, columns=tuple(take(column) for column in self.columns))
 
+    def spelled(self, own: Callable[[Label], Label]) -> ScoreColumns:
+        """The same with every class as the data spell it."""
+        return self if self.labels is None else replace(self, labels=tuple(map(own, self.labels)))
+
 
 def score_columns(score: object) -> ScoreColumns | None:
     """What was given as score: a column, a mapping from class to column, names of columns, or a matrix."""

@@ -12,8 +12,7 @@ from math import comb, cos, dist, e, erfc, exp, fsum, isqrt, log, pi, sin, sqrt
 
 import pytest
 
-from assay.assess.errata import concerning, errata, erratum
-from assay.core.errors import PlanError
+from assay.assess.errata import concerning, errata
 from assay.measures import REGISTRY, parse
 
 SOURCES = {
@@ -453,27 +452,6 @@ def test_chance_csmf_accuracy_of_two_classes_is_ln_2():
     cells = 10_000
     shares = [(k + 0.5) / cells for k in range(cells)]
     assert mean(1 - abs(t - 0.5) / (1 - min(t, 1 - t)) for t in shares) == pytest.approx(log(2), abs=1e-7)
-
-
-def test_an_entry_is_found_by_its_id():
-    assert erratum("E-RAI-02").readings[0].value == "0.593"
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"), [("E-TS-1", "E-TS-01"), ("e-sch-09", "E-SCH-09"), ("E-RAI_13", "E-RAI-13")]
-)
-def test_a_mistyped_id_is_refused_with_the_nearest_one(typed, meant):
-    with pytest.raises(PlanError) as refusal:
-        erratum(typed)
-    assert refusal.value.code == "option-unknown"
-    assert refusal.value.found == typed
-    assert meant in (refusal.value.fix or "")
-
-
-def test_an_id_like_no_other_is_refused_without_a_guess():
-    with pytest.raises(PlanError) as refusal:
-        erratum("zzz")
-    assert "did you mean" not in (refusal.value.fix or "")
 
 
 def test_a_measure_leads_to_the_entries_that_name_it():

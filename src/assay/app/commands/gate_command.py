@@ -125,14 +125,14 @@ def _told(records: Mapping[str, Record]) -> dict[str, Any]:
     from assay.report.blocks.decisions import verdicts
 
     decisions = {name: verdicts(record) for name, record in records.items()}
-    words = [one.overall for one in decisions.values() if one is not None]
+    words = [one.overall for one in decisions.values()]
     overall = next((word for word in ("fail", "inconclusive") if word in words), "pass")
     return {
         "verdict": overall,
         "gates": [
             {"name": name or None, "verdict": one.overall, "says": one.says, "decisions": records[name]["decisions"]}
             for name, one in decisions.items()
-            if one is not None
+            if one.rows
         ],
     }
 
@@ -142,14 +142,13 @@ def _say(records: Mapping[str, Record]) -> None:
 
     for name, record in records.items():
         decisions = verdicts(record)
-        if decisions is None:
-            continue
         for decision in decisions.rows:
             tell_line(f"{decision.sign} {decision.verdict:<12} {decision.criterion}")
             tell_line(f"  {decision.why}")
             if decision.needed:
                 tell_line(f"  {decision.needed}")
-        tell_line(f"verdict  {f'{name}: ' if name else ''}{decisions.overall}: {decisions.says}")
+        if decisions.rows:
+            tell_line(f"verdict  {f'{name}: ' if name else ''}{decisions.overall}: {decisions.says}")
 
 
 def gated(paths: Sequence[str], options: dict[str, Any], *, quiet: bool) -> dict[str, Assessment]:

@@ -130,21 +130,11 @@ def agree_on_classes(
         own = speller({label for label in (*truth, *called) if label is not None})
         labels = None if labels is None else [own(label) for label in labels]
         positive = None if positive is None else own(positive)
-        columns = {
-            model: one if one.labels is None else replace(one, labels=tuple(own(label) for label in one.labels))
-            for model, one in columns.items()
-        }
+        columns = {model: one.spelled(own) for model, one in columns.items()}
     by_score = _scored_classes(columns, cast("set[Label]", truth | called), labels)
-    settled = classes(
-        truth=cast("set[Label]", truth),
-        predicted=cast("set[Label]", (called or truth) | {label for own in by_score.values() for label in own}),
-        declared=labels,
-        positive=positive,
-        unknown="error",
-        where=where,
-        locate=lambda *_: "",
-    )
-    return settled, by_score
+    scored = {label for own in by_score.values() for label in own}
+    true, named = cast("set[Label]", truth), cast("set[Label]", (called or truth) | scored)
+    return classes(true, named, labels, positive, where=where), by_score
 
 
 def in_class_order(

@@ -86,8 +86,9 @@ def conduct(
                 moments=None if time is None else _moments(time, len(truth)))  # fmt: skip
     way = _scheme(scheme, matrix, given, groups)
     notes = [*settled.notes, *_nested(way, models)]
-    if time is not None:
-        _demand_time_order(way)
+    if time is not None and way.name != "time_ordered":
+        what = f"times are given, but {way.name} takes no notice of them"
+        raise PlanError("role-clash", what, where="time", fix='scheme="time_ordered(k=5)", or leave time out')
     wanted = chosen(measures) or (_headline(truth, notes),)
     folds = way.folds(rows, seed)
     if alike := repeats_alike(folds):
@@ -114,10 +115,7 @@ def conduct(
 
 def _settled(names: set[Label], labels: Sequence[Label] | None, positive: Label | None) -> Classes:
     """The classes as declared or found, two at least."""
-    settled = classes(
-        truth=names, predicted=names, declared=labels, positive=positive, unknown="error", where="y",
-        locate=lambda *_: "",
-    )  # fmt: skip
+    settled = classes(names, names, labels, positive, where="y")
     if len(names) < 2:  # noqa: PLR2004  nothing to tell apart
         raise RowsError(
             "too-few-rows",
@@ -145,16 +143,6 @@ def _tally(outcome: Outcome, truth: NDArray[np.int64], settled: Classes) -> Clas
         whole = Scores.per_class(scores, truth, labels)
         part = ScorePart(kind=outcome.kind, whole=whole, ranks=Ranks.of(scores, truth), by_row=by_row)
     return Classified(confusion=confusion, positive=positive, scores=part)
-
-
-def _demand_time_order(way: Scheme) -> None:
-    if way.name != "time_ordered":
-        raise PlanError(
-            "role-clash",
-            f"times are given, but {way.name} takes no notice of them",
-            where="time",
-            fix='scheme="time_ordered(k=5)", or leave time out',
-        )
 
 
 def _whole(given: object, role: str, holds: str, n: int, fix: str) -> Coded:

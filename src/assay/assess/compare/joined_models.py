@@ -125,14 +125,15 @@ def _matched(models: Mapping[str, Model], given: Given, *, keyed: bool) -> Paire
     matched_models = _join(models, given, kept=not only_counted)
     joined = _name_columns(given, models, only_counted=only_counted)
     try:
-        for one in matched_models.tables:
-            demand_whole(one.source, given.labels, spelled=given.reading.spelled)
+        for member in matched_models.tables:
+            demand_whole(member.source, given.labels, spelled=given.reading.spelled)
         if not only_counted:
             matched_models.check_rows()
         try:
             paired = read_rows(joined, lambda wanted: nullcontext(matched_models.source(wanted)))
-        except RowsError:
-            _told_by_table(matched_models)
+        except RowsError:  # a fault of labels is told of the table it stands in, if it stands in one
+            for member in matched_models.tables:
+                joint(replace(member.source, group={}, score=()))
             raise
         cells = paired.cells
         if only_counted:
@@ -166,12 +167,6 @@ def _told(matched_models: MatchedModels, models: Mapping[str, Model], paired: Pa
         files=files,
         notes=tuple(note for member in matched_models.tables for note in left_out(member.source.join, member.model)),
     )
-
-
-def _told_by_table(found: MatchedModels) -> None:
-    """A fault of labels is told of the table it stands in, if it stands in one."""
-    for one in found.tables:
-        joint(replace(one.source, group={}, score=()))
 
 
 def read_unpaired(data: object, given: Given) -> list[Paired]:

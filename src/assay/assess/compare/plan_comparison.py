@@ -12,7 +12,7 @@ from assay.assess.decide.claims import Claim
 from assay.assess.decide.plan_results import Standing, standing_of
 from assay.assess.plan.checked_plan import LoadedPlan, stated
 from assay.assess.plan.plan_answers import channel_columns
-from assay.core.errors import PlanError, RowsError
+from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import counted
 from assay.core.traits import Better, Task
@@ -40,6 +40,7 @@ CORRECTIONS: Final = {"benjamini-hochberg": "fdr_bh", "benjamini-yekutieli": "fd
 SCHEMES: Final = ("k-fold", "repeated-k-fold", "leave-one-out", "nested", "5x2")
 """Validation schemes with folds."""
 FOLD, ROUND = "fold", "repetition"
+UNMATCHED: Final = "the models lie in files of their own, and columns.id does not say how their rows are matched"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,19 +59,28 @@ class Entrant:
 
 def request_of(
     loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | None = None, opened: PlanFiles | None = None
-) -> tuple[dict[str, Any], list[str]] | str:
+) -> tuple[dict[str, Any], list[str]]:
     """How the models of one split are compared, on the rows they all answered or by values, and the channels of these.
 
-    A reason where they are not compared.
+    An error where they are not compared.
     """
-    if (why := _why_not(loaded, entrants)) is not None:
-        return why
-    try:
-        values = _values(loaded, entrants, opened)
-        given = _how(loaded) | (values or _given(loaded, entrants, limits) | _wanted(loaded, entrants))
-    except (PlanError, RowsError) as error:  # what was found names rows, and ids stay out of a Record
-        return error.what
-    return given, [] if values else _channels(loaded, given)
+    plan = loaded.plan
+    alone = any(one.model.predicted is None and not isinstance(one.model.score, str) for one in entrants)
+    for holds, why in (
+        (stated(plan.tests.none), f"stated: {plan.tests.none}"),
+        (alone, "labels that the largest score calls are not compared; give them as a column"),
+        (not _one_table(entrants) and plan.columns.id is None, UNMATCHED),
+    ):
+        if holds:
+            raise PlanError("comparison-needs", why, fix="see the plan")
+    values = _values(loaded, entrants, opened)
+    given = values or _given(loaded, entrants, limits) | _wanted(loaded, entrants)
+    how = {
+        "level": plan.intervals.level if plan.tests.alpha is None else alpha_of(plan.tests.alpha),
+        "correction": CORRECTIONS.get(plan.tests.correction or "", "holm"),
+        "seed": plan.intervals.seed,
+    }
+    return how | given, [] if values else _channels(loaded, given)
 
 
 def standings(
@@ -95,17 +105,6 @@ def standings(
     return standings_by_model
 
 
-def _why_not(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> str | None:
-    plan = loaded.plan
-    if stated(plan.tests.none):
-        return f"stated: {plan.tests.none}"
-    if any(one.model.predicted is None and not isinstance(one.model.score, str) for one in entrants):
-        return "labels that the largest score calls are not compared; give them as a column"
-    if not _one_table(entrants) and plan.columns.id is None:
-        return "the models lie in files of their own, and columns.id does not say how their rows are matched"
-    return None
-
-
 def _one_table(entrants: Sequence[Entrant]) -> bool:
     """Whether every model has its answers beside the truth, in the same rows."""
     return len({one.rows.places for one in entrants}) == 1 and all(one.truth is None for one in entrants)
@@ -122,16 +121,6 @@ def _wanted(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Any]:
         "labels": list(first.labels),
         "measures": [primary] if fits else None,
         "costs": first.settings.costs,
-    }
-
-
-def _how(loaded: LoadedPlan) -> dict[str, Any]:
-    """What a plan asks of every comparison, of labels and of values."""
-    plan = loaded.plan
-    return {
-        "level": plan.intervals.level if plan.tests.alpha is None else alpha_of(plan.tests.alpha),
-        "correction": CORRECTIONS.get(plan.tests.correction or "", "holm"),
-        "seed": plan.intervals.seed,
     }
 
 

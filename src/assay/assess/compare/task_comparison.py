@@ -37,18 +37,18 @@ def compare_task(name: str, *tables: object, tests: TestSettings | None = None, 
     task, tests = find_task(name), tests or TestSettings()
     shared, models = _split_models(task, tables, given)
     intervals = shared.get("intervals")
-    call = sort_arguments(task, (), shared)
+    request, settings = sort_arguments(task, (), shared)
     settings = replace(
-        call.settings,
+        settings,
         correction=tests.correction, margin=tests.margin, equivalence=tests.equivalence, control=tests.control,
         swaps=SWAPS if intervals is None or intervals.draws is None else intervals.draws,
     )  # fmt: skip
     if tests.control is not None and tests.control not in models:
         raise PlanError("option-unknown", "the control is not a model", known=listed(models), fix="name one of them")
-    counted = task.read_models(call.request, models)
+    counted = task.read_models(request, models)
     return TaskComparison(
         task, counted.tally, settings, models=tuple(models), census=cast("Census", counted.census),
-        notes=counted.notes, data=counted.data, found_in=environment(cast("Any", call.request.limits)),
+        notes=counted.notes, data=counted.data, found_in=environment(cast("Any", request.limits)),
     )  # fmt: skip
 
 

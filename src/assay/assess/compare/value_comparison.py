@@ -225,7 +225,9 @@ def _side_by_side(given: Valued, parts: Mapping[str, ValueTable], value: str) ->
         _refuse_matching(given)
         columns: dict[str, object] = {name: list(table.numbers[value]) for name, table in parts.items()}
         return Read(columns=columns, where=where, files=files)
-    keys = _match_keys(given, parts)
+    keys = {name: _keys(table, given) or [] for name, table in parts.items()}
+    if given.pairing == "position" and given.model is None:  # in tables of their own
+        keys = {name: cast("list[Label]", list(range(table.rows))) for name, table in parts.items()}
     tables: dict[str, dict[str, object]] = {name: {"id": keys[name]} for name in parts}
     if given.subject is not None:
         for name, table in parts.items():
@@ -245,13 +247,6 @@ def _side_by_side(given: Valued, parts: Mapping[str, ValueTable], value: str) ->
         proof=digest_rows(keys[first], [None] * len(keys[first])),
         matched=", matched by id" if given.id is not None else ", in the order of the rows",
     )
-
-
-def _match_keys(given: Valued, parts: Mapping[str, ValueTable]) -> dict[str, list[Label]]:
-    """What the rows of each model are matched by: ids, or positions in tables of their own."""
-    if given.pairing == "position" and given.model is None:
-        return {name: cast("list[Label]", list(range(table.rows))) for name, table in parts.items()}
-    return {name: _keys(table, given) or [] for name, table in parts.items()}
 
 
 def _telling(given: Valued) -> Any:  # noqa: ANN401  a context manager

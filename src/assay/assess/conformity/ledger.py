@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.environment import installed_version
+from assay.assess.environment import own_version
 from assay.core.errors import PlanError, RecordError
 from assay.core.json_text import strict_json
 from assay.core.text import visible
@@ -129,7 +129,7 @@ class Access:
 
     def enter(self, at: str, purpose: str, *entries: Mapping[str, Any]) -> Access:
         """The same after writing, or with the reason where nothing can be written: predictions may lie anywhere."""
-        start = {"time": at, "purpose": purpose, "plan": self.loaded.digest, "by": _maker()}
+        start = {"time": at, "purpose": purpose, "plan": self.loaded.digest, "by": f"assay {own_version()}"}
         whole = [{**start, **entry} for entry in entries]
         try:
             return replace(self, end=self.ledger.add(whole), mine=(*self.mine, *whole))
@@ -199,13 +199,9 @@ def now() -> str:
     return datetime.now(tz=UTC).isoformat(timespec="microseconds")
 
 
-def _maker() -> str:
-    return f"assay {installed_version('assay') or 'from source'}"
-
-
 def add_note(path: Path, says: str, *, purpose: str, data: str, model: str | None) -> End:
     """Enter what was done before the test, at the end of the chain of a ledger."""
-    note = {"time": now(), "purpose": purpose, "data": data, "says": says, "by": _maker()}
+    note = {"time": now(), "purpose": purpose, "data": data, "says": says, "by": f"assay {own_version()}"}
     read_ledger(path)  # nothing is added behind a line that nobody can read
     try:
         return Ledger(path=path, named=True).add([note | ({} if model is None else {"model": model})])

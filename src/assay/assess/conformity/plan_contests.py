@@ -34,10 +34,6 @@ class Named:
     admitted: bool | None
     why: str
 
-    def to_json(self) -> dict[str, object]:
-        """As facts of a control."""
-        return {"test": self.test, "admitted": self.admitted, "why": self.why}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contest:
@@ -50,11 +46,6 @@ class Contest:
     channels: Mapping[str, ByChannel] = field(default_factory=dict)
     """By channel column, where the rows of its levels could be compared."""
 
-    @property
-    def findings(self) -> tuple[dict[str, Any], ...]:
-        """Every finding, as in a Record."""
-        return () if self.comparison is None else tuple(one.to_json() for one in self.comparison.findings)
-
 
 def match(
     loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | None = None, opened: PlanFiles | None = None
@@ -65,22 +56,19 @@ def match(
         here = [entrant for entrant in entrants if entrant.split == split]
         if len(here) < PAIR:
             continue
-        models, request = tuple(entrant.name for entrant in here), request_of(loaded, here, limits, opened)
-        contests[split] = (
-            Contest(models=models, comparison=None, why_not=request)
-            if isinstance(request, str)
-            else fought(loaded, models, *request)
-        )
+        contests[split] = fought(loaded, here, limits, opened)
     return contests
 
 
-def fought(loaded: LoadedPlan, models: tuple[str, ...], given: Mapping[str, Any], channels: Sequence[str]) -> Contest:
+def fought(loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | None, opened: PlanFiles | None) -> Contest:
     """Compare models by the table's tests, or by the one that the plan names if it may, or overrides the table."""
-    tests = loaded.plan.tests
+    tests, models = loaded.plan.tests, tuple(entrant.name for entrant in entrants)
     try:
+        given, channels = request_of(loaded, entrants, limits, opened)
         comparison = _compared(given)
         apart = {one: by_channel(comparison, given, one) for one in channels} if len(models) == PAIR else {}
-    except (PlanError, RowsError) as error:  # told in the Record: without a comparison there is no evidence
+    except (PlanError, RowsError) as error:
+        # Told in the Record: without a comparison there is no evidence. What was found names rows, and ids stay out.
         return Contest(models=models, comparison=None, why_not=error.what)
     named = tuple(_named(name, comparison, given, tests.justification) for name in tests.chosen or ())
     by_hand = [one.test for one in named if one.admitted is None or (one.admitted is False and tests.override)]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -117,7 +117,8 @@ def _guesses(q: Inquiry, assessment: Assessment) -> Iterator[Outcome]:
         first, sides = next(iter(beside.items()))
         values = [f"{name} {figure(side['value'])}" for name, side in sides.items() if side["value"] is not None]
         said = f"{first} of trivial guesses: {phrases(values)}"
-        lost = {measure: names for measure, own in beside.items() if (names := not_beaten(own))}
+        lost = {measure: [name for name in own if own[name]["beaten"] is False] for measure, own in beside.items()}
+        lost = {measure: names for measure, names in lost.items() if names}  # not told apart, or on the wrong side
         lines = [f"{measure} ({', '.join(names)})" for measure, names in lost.items()]
         tail = f"; not told apart, or worse: {phrases(lines)}" if lost else "; every planned measure lies beyond them"
         lead = parse(q.plan.metrics.primary or first).title
@@ -317,11 +318,6 @@ def guessed(q: Inquiry, model: Assessment) -> dict[str, dict[str, Any]]:
             values = zip(GUESSES, np.ravel(values_on(measure, tables, model)), strict=True)
             guesses[measure.title] = {name: _gap_to(measure, model[measure.title], float(x)) for name, x in values}
     return guesses
-
-
-def not_beaten(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Guesses that a measure is not told apart from, or lies on the wrong side of."""
-    return [name for name, side in sides.items() if side["difference"] is not None and not side["beaten"]]
 
 
 def _guessed_tables(model: Assessment) -> Multiclass:

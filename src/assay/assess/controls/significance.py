@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence, settle
@@ -13,16 +14,15 @@ from assay.inference.multiplicity import family_wise_error, holm
 from assay.inference.power import POWER, least_disagreement, rows_for_mcnemar
 
 if TYPE_CHECKING:
+    from assay.assess.compare.comparison import Comparison
     from assay.assess.compare.questions.request import Answer
-    from assay.assess.conformity.plan_contests import Contest
-    from assay.inference.findings import Finding
 
 WHOLE_FAMILY: Final = ("nemenyi", "tukey", "dunnett", "against_control")
 """Tests whose p values hold for all pairs by themselves."""
 
 
-def _held(q: Inquiry) -> dict[str, Contest]:
-    return {name: one for name, one in q.contests.items() if one.comparison is not None}
+def _compared(q: Inquiry) -> dict[str, Comparison]:
+    return {name: one.comparison for name, one in q.contests.items() if one.comparison is not None}
 
 
 def _none(q: Inquiry) -> str:
@@ -32,17 +32,16 @@ def _none(q: Inquiry) -> str:
 @control("CHK-TEST")
 def admissible(q: Inquiry) -> Outcome:
     """Looks for tests that the values do not admit, and assumptions that the data do not bear out."""
-    contests = _held(q)
-    if not contests:
+    compared = _compared(q)
+    if not compared:
         return no_evidence(_none(q))
     facts: dict[str, Any] = {}
     refused, forced, broken, made = [], [], [], []
-    for split, contest in contests.items():
-        comparison = contest.comparison
-        assert comparison is not None  # noqa: S101  as held
+    for split, comparison in compared.items():
+        contest = q.contests[split]
         facts[split] = {
             "comparison": comparison_digest(comparison.record, comparison.record["findings"]),
-            "named": [named.to_json() for named in contest.named],
+            "named": [asdict(named) for named in contest.named],
             "by_channel": {channel: found.to_json() for channel, found in contest.channels.items()},
         }
         refused += [f"{named.test} ({named.why})" for named in contest.named if named.admitted is False]
@@ -62,14 +61,14 @@ def admissible(q: Inquiry) -> Outcome:
 @control("CHK-MULT")
 def families(q: Inquiry) -> Outcome:
     """Looks for several questions answered as if each were the only one."""
-    contests = _held(q)
-    if not contests:
+    compared = _compared(q)
+    if not compared:
         return no_evidence(_none(q))
-    compared = {split: one.comparison for split, one in contests.items() if one.comparison is not None}
     answers = {f"{split}, {one.question}": one for split, found in compared.items() for one in found.answers}
     facts: dict[str, Any] = {name: _family(answer, q.plan.checks.alpha) for name, answer in answers.items()}
     bare = [name for name, answer in answers.items() if _uncorrected(answer)]
-    ps = [1.0 if one is None or one.p is None else one.p for one in map(_first, contests.values())]
+    firsts = [next(iter(found.findings), None) for found in compared.values()]
+    ps = [1.0 if one is None or one.p is None else one.p for one in firsts]
     if len(ps) > 1:  # the same question on several test sets is a family too
         facts["over the test sets"] = {"questions": len(ps), "p": ps, "p_adjusted": holm(ps), "correction": ["Holm"]}
     several = sum(one["questions"] > 1 for one in facts.values())
@@ -102,28 +101,23 @@ def _uncorrected(answer: Answer) -> bool:
     return len([one for one in own if one.test not in WHOLE_FAMILY]) > 1
 
 
-def _first(one: Contest) -> Finding | None:
-    findings = () if one.comparison is None else one.comparison.findings
-    return findings[0] if findings else None
-
-
 @control("CHK-POWER")
 def power(q: Inquiry) -> Outcome:
     """Looks for differences that matter and that these data could not have shown."""
-    contests, wanted = _held(q), q.plan.tests.difference
-    if not contests:
+    compared, wanted = _compared(q), q.plan.tests.difference
+    if not compared:
         return no_evidence(_none(q))
     facts: dict[str, Any] = {}
     weak: list[str] = []
     shown: list[str] = []
-    for split, contest in contests.items():
-        first = _first(contest)
+    for split, comparison in compared.items():
+        first = next(iter(comparison.findings), None)
         least = None if first is None or not isinstance(first.least, (int, float)) else float(first.least)
         if first is None or least is None:
             return no_evidence(f"{split}: what could have been shown has no value")
         about = first.about or "the values"
         facts[split] = {"test": first.test, "about": about, "rows": first.n, "detectable": least, "power": POWER}
-        facts[split] |= {"level": first.level} | (_planned(q, split, contest, wanted) if about == "accuracy" else {})
+        facts[split] |= {"level": first.level} | (_planned(q, split, comparison, wanted) if about == "accuracy" else {})
         shown.append(f"{split}: {figure(least)} of {about.replace('_', ' ')} with {counted(first.n, 'row')}")
         if wanted is not None and least > wanted:
             weak.append(split)
@@ -134,10 +128,10 @@ def power(q: Inquiry) -> Outcome:
     return Outcome("suspect" if weak else "pass", said, facts=facts, thresholds=thresholds)
 
 
-def _planned(q: Inquiry, split: str, one: Contest, wanted: float | None) -> dict[str, Any]:
+def _planned(q: Inquiry, split: str, comparison: Comparison, wanted: float | None) -> dict[str, Any]:
     """What the planned number of rows could show with as many rows in dispute, and how many the difference needs."""
-    comparison, planned = one.comparison, q.plan.data[split].rows if split in q.plan.data else None
-    if comparison is None or comparison.paired is None or len(comparison.models) != 2 or not comparison.paired.n:  # noqa: PLR2004
+    planned = q.plan.data[split].rows if split in q.plan.data else None
+    if comparison.paired is None or len(comparison.models) != 2 or not comparison.paired.n:  # noqa: PLR2004
         return {}
     level, outcomes = comparison.asked.level, comparison.paired.outcomes(*comparison.models)
     share = outcomes.disagree / outcomes.n

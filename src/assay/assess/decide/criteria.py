@@ -102,10 +102,6 @@ class Criterion:
         how = "" if self.rule is Rule.ACCEPTANCE else f" {self.rule}"
         return f"{self.of} {self.side} {limit_shown(self.limit)}{how}"
 
-    def about(self, *, label: str | None, level: str | None) -> Criterion:
-        """The same of one class and one level."""
-        return replace(self, label=label, level=level)
-
     def keeps(self, value: float) -> bool:
         """Whether a value is on the good side of the limit."""
         limit = self.limit

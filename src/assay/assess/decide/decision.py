@@ -56,10 +56,10 @@ class Decision:
     value: float | None
     interval: Interval | None
     n: int | str
-    false_pass: float | None
+    false_pass: float | None = None
     """The chance of a pass where the truth is at the limit, at most; None where nothing bounds it."""
-    false_fail: float | None
-    family: int
+    false_fail: float | None = None
+    family: int = 1
     """How many guarded criteria were decided together."""
     needed: Needed | None = None
     reference: Mapping[str, object] | None = None
@@ -168,20 +168,21 @@ def expanded(assessment: Assessment, criterion: Criterion) -> Iterator[tuple[Cri
     """One criterion a class and level it speaks of."""
     for label in _labels(assessment, criterion):
         for level in _levels(assessment, criterion):
-            typed = criterion.about(
-                label=None if label is None else str(label), level=None if level is None else str(level)
+            typed, at = (None if own is None else str(own) for own in (label, level))
+            yield (
+                replace(criterion, label=typed, level=at),
+                Subject(measure=criterion.measure, label=label, factor=criterion.factor, level=level),
             )
-            yield typed, Subject(measure=criterion.measure, label=label, factor=criterion.factor, level=level)
 
 
 def _labels(assessment: Assessment, criterion: Criterion) -> Sequence[Label | None]:
     if isinstance(criterion.measure, GroupGap):
         return [None]
     labels = list(assessment.by_class)
-    of_one = assessment.speaks_of_class(criterion.measure)
+    of_one = assessment.view.speaks_of_class(criterion.measure)
     if criterion.label is None:
-        if of_one and assessment.needs_class(criterion.measure):
-            typed = criterion.about(label=str(labels[0]), level=criterion.level).of
+        if of_one and assessment.view.needs_class(criterion.measure):
+            typed = replace(criterion, label=str(labels[0])).of
             raise PlanError(
                 "measure-unfit",
                 f"{criterion.measure.name} speaks of one class, and there are {len(labels)}",
@@ -257,9 +258,6 @@ def _made(one: Criterion, about: Subject, estimate: Estimate, verdict: Verdict, 
         value=estimate.value,
         interval=estimate.interval,
         n=count_to_json(estimate.n),
-        false_pass=None,
-        false_fail=None,
-        family=1,
     )
 
 

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.decide.claims import Answered, Claim, Contenders, answered
@@ -114,28 +115,21 @@ def standing_of(
     )
 
 
+def comparison_records(record: Mapping[str, Any]) -> Iterator[Record]:
+    """The comparisons in the Record of an assessment, each as a Record of its own."""
+    plans, tallies, findings = record["plan"]["comparisons"], record["tallies"]["comparisons"], iter(record["findings"])
+    for part, asked, counted in zip(record["comparisons"], plans, tallies, strict=True):
+        own = list(islice(findings, sum(answer["findings"] for answer in part["answers"])))
+        kept = {"environment": record["environment"], "digests": {"tallies": digest(counted)}}
+        yield Record({**part, "kind": "comparison", "plan": asked, "tallies": counted, "findings": own, **kept})
+
+
 def restored_standing(record: Mapping[str, Any], own: Assessment) -> Standing:
     """The standing that a Record holds; its comparisons are as they were written."""
     plan, tallies = record["plan"], record["tallies"]
-    records, place = [], 0
-    for part, asked, counted in zip(record["comparisons"], plan["comparisons"], tallies["comparisons"], strict=True):
-        size = sum(one["findings"] for one in part["answers"])
-        whole = Record(
-            {
-                **part,
-                "kind": "comparison",
-                "plan": asked,
-                "tallies": counted,
-                "findings": record["findings"][place : place + size],
-                "environment": record["environment"],
-                "digests": {"tallies": digest(counted)},
-            }
-        )
-        place += size
-        records.append(whole)
     return Standing(
         model=str(plan["model"]),
-        compared=tuple(records),
+        compared=tuple(comparison_records(record)),
         not_made=plan["not_compared"],
         claims=tuple(Claim.from_json(one) for one in plan["claims"]["stated"]),
         correction=str(plan["claims"]["correction"]),

@@ -45,29 +45,30 @@ class Accepted:
 
 
 def accepted(
-    assessment: Assessment, criteria: Iterable[str | Criterion], against: Against | None, correction: str
-) -> Accepted:
-    """Criteria read and tried at once, so that a mistyped one is told where it was stated."""
-    parsed_criteria = tuple(read(text, assessment.measures) for text in criteria)
-    if not parsed_criteria:
+    assessment: Assessment, before: Accepted | None, criteria: Iterable[str | Criterion], against: Against | None,
+    correction: str,
+) -> Accepted:  # fmt: skip
+    """Criteria beside those before, tried at once, so that a mistyped one is told where it was stated."""
+    known = () if before is None else before.criteria
+    by_text = {str(one): one for one in (*known, *(read(text, assessment.measures) for text in criteria))}
+    if not by_text:
         raise PlanError(
             "role-missing", "no criterion is given", where="accept", fix='give one such as "recall >= 0.85"'
         )
-    found = Accepted(criteria=parsed_criteria, against=against, correction=correction)
+    against = against or (None if before is None else before.against)
+    found = Accepted(criteria=tuple(by_text.values()), against=against, correction=correction)
     found.decided(assessment)
     return found
 
 
 def reference_to(assessment: Assessment, given: object, name: str | None) -> Against | None:
-    """A reference as it was given: a path, a Record, an assessment, or one that is ready."""
-    if given is None:
-        return None
+    """A reference as it was given: a path, a Record, an assessment, or one that is ready; None where there is none."""
     if isinstance(given, (str, os.PathLike)):
         name, given = name or Path(given).name, Record.load(given)
     digest = None
     if isinstance(given, Record):
         digest, given = given["digests"].get("record"), type(assessment).from_record(given)
-    if not isinstance(given, type(assessment)):
+    if not isinstance(given, type(assessment)):  # ready, or none
         return given  # type: ignore[return-value]
     assessment.contract.check_alike(assessment.counts, given.counts)
     return Unpaired(reference=given, name=name or "reference", digest=digest)

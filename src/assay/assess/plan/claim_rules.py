@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must hold of the claims, the acceptance criteria and the chosen tests of a plan, asked as it is written."""
+"""What must hold of the claims and the acceptance criteria of a plan, asked as it is written."""
 
 from __future__ import annotations
 
@@ -15,14 +15,8 @@ from assay.measures import Measure
 RELATIONS: Final = ("at_least", "at_most", "better_than", "equivalent_to")
 
 
-def promised(document: Mapping[str, Any]) -> Iterator[Problem]:
-    """Every problem of claims, criteria and tests."""
-    yield from _claims(document)
-    yield from _references(document)
-    yield from _tests(document)
-
-
-def _claims(document: Mapping[str, Any]) -> Iterator[Problem]:
+def check_claims(document: Mapping[str, Any]) -> Iterator[Problem]:
+    """What is wrong with claims."""
     for i, claim in enumerate(items(document.get("claims"))):
         if not isinstance(claim, dict):
             continue
@@ -89,7 +83,8 @@ def _named(document: Mapping[str, Any], claim: Mapping[str, Any], path: Path) ->
         yield Problem(path, "there are several test splits, and the claim names none", known=", ".join(tests))
 
 
-def _references(document: Mapping[str, Any]) -> Iterator[Problem]:
+def check_references(document: Mapping[str, Any]) -> Iterator[Problem]:
+    """Whether criteria that need a reference have one, and no other has."""
     from assay.assess.decide.criteria import Rule, criterion
 
     metrics = table(document, "metrics")
@@ -111,12 +106,4 @@ def _references(document: Mapping[str, Any]) -> Iterator[Problem]:
             ("metrics", "against"),
             "no criterion is held against the reference",
             'add "recall non-inferior margin 0.02" to accept, for one',
-        )
-
-
-def _tests(document: Mapping[str, Any]) -> Iterator[Problem]:
-    tests = table(document, "tests")
-    if tests.get("override") is True and not tests.get("justification"):
-        yield Problem(
-            ("tests", "override"), "a test that is not admissible needs a reason", "add justification = ... to [tests]"
         )

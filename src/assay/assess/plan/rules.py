@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.conformity.clauses import may_lack, profiles, row_ids
-from assay.assess.plan.claim_rules import promised
+from assay.assess.plan.claim_rules import check_claims, check_references
 from assay.assess.plan.document import ROLES, Path, Problem, items, places, table, tables, unknown
 from assay.conduct.artefact_worker import EXTENSIONS
 from assay.core.errors import AssayError
@@ -65,9 +65,8 @@ SUM_TOLERANCE: Final = 1e-6
 def broken(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
     """Every rule that a document breaks."""
     for rule in (_names, _splits, _shares, _roles, _classes, _task_type, _measures, _costs, _tests, _contradictions,
-                 _choices, _lacking, _command):  # fmt: skip
+                 _choices, _lacking, _command, check_claims, check_references):  # fmt: skip
         yield from rule(document)
-    yield from promised(document)
     yield from _files(document, folder)
 
 
@@ -179,18 +178,13 @@ def _task_type(document: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(("task", given[0]), what, "use columns.truth and models.NAME.predicted")
 
 
-def _registry_of(document: Mapping[str, Any]) -> Registry[Measure]:
-    """The measures of the task; those of classification where none is stated, or none that exists."""
-    kind = table(document, "task").get("type")
-    known = kind if isinstance(kind, str) and kind in set(task_names()) else "classification"
-    return cast("Registry[Measure]", find_task(known).registry)
-
-
 def _measures(document: Mapping[str, Any]) -> Iterator[Problem]:
     from assay.assess.decide.criteria import criterion
     from assay.tasks.task_settings import choose_measures
 
-    registry = _registry_of(document)
+    kind = table(document, "task").get("type")
+    known = kind if isinstance(kind, str) and kind in set(task_names()) else "classification"  # none, or none there is
+    registry = cast("Registry[Measure]", find_task(known).registry)
     for path, name in places(document, *MEASURES):
         if not isinstance(name, str):
             continue
@@ -232,6 +226,10 @@ def _tests(document: Mapping[str, Any]) -> Iterator[Problem]:
         if isinstance(name, str) and name not in known:
             problem = unknown(path, "there is no test", name, known)
             yield replace(problem, known="`assay tests` lists them")
+    tests = table(document, "tests")
+    if tests.get("override") is True and not tests.get("justification"):
+        what, fix = "a test that is not admissible needs a reason", "add justification = ... to [tests]"
+        yield Problem(("tests", "override"), what, fix)
 
 
 def _contradictions(document: Mapping[str, Any]) -> Iterator[Problem]:

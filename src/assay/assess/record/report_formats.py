@@ -75,29 +75,19 @@ def _standing(path: str | os.PathLike[str]) -> str:
     goal = Path(path)
     if not os.fspath(path):
         return ""
+    cause = None
     try:
-        if goal.stat().st_size > LARGEST:
-            raise PlanError(
-                "out-exists",
-                f"{visible(goal)} is too large to be a text a report belongs into",
-                where=visible(goal),
-                fix="give the README.md of a model",
-            )
-        return goal.read_bytes().decode("utf-8")
+        if goal.stat().st_size <= LARGEST:
+            return goal.read_bytes().decode("utf-8")
+        why = "too large to be a text a report belongs into"
     except FileNotFoundError:
         return ""
-    except UnicodeDecodeError as error:
-        raise PlanError(
-            "out-exists", f"{visible(goal)} is not UTF-8 text", where=visible(goal), fix="give a text file"
-        ) from error
+    except UnicodeDecodeError:
+        why = "not UTF-8 text"
     except OSError as error:
-        raise PlanError(
-            "out-exists",
-            f"cannot read {visible(goal)}",
-            where=visible(goal),
-            found=error.strerror,
-            fix="give a path that can be read and written",
-        ) from error
+        why, cause = "not to be read", error.strerror
+    fix = "give the README.md of a model: a text that can be read and written"
+    raise PlanError("out-exists", f"{visible(goal)} is {why}", where=visible(goal), found=cause, fix=fix)
 
 
 class Plots:

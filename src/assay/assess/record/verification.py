@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, Final
 
 from assay.assess.compare.comparison import ByChannel
-from assay.assess.decide.plan_results import comparison_digest
+from assay.assess.decide.plan_results import comparison_digest, comparison_records
 from assay.assess.environment import environment
 from assay.assess.record.consistency_checks import (
     BROKEN,
@@ -255,10 +255,9 @@ def referred(record: Mapping[str, Any]) -> Iterator[tuple[str, object, object]]:
 
 def _known(record: Mapping[str, Any]) -> str:
     try:
-        parts = record["comparisons"][0]
-        size = sum(one["findings"] for one in parts["answers"])
-        return comparison_digest(parts, record["findings"][:size])
-    except BROKEN as error:
+        first = next(comparison_records(record))
+        return comparison_digest(first, first["findings"])
+    except (*BROKEN, StopIteration) as error:
         return f"no comparison that can be read: {_said(error)}"
 
 

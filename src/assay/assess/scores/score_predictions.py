@@ -227,10 +227,7 @@ def _called(
 
 def _two_classes(truth: set[Label], declared: Sequence[Label] | None, request: RowRequest, source: Source) -> Classes:
     """The classes of some rows that have no predictions, which must be two."""
-    settled = classes(
-        truth=truth, predicted=set(), declared=declared, positive=request.positive, unknown="error",
-        where=source.where, locate=source.locate,
-    )  # fmt: skip
+    settled = classes(truth, set(), declared, request.positive, where=source.where, locate=source.locate)
     demand_two(settled)
     return settled
 

@@ -192,28 +192,30 @@ def stated_facts(content: Mapping[str, Any], before: str = "") -> Iterable[tuple
     """Every statement by the names that lead to it: a sentence by itself, a few words with those beside them."""
     for name, value in content.items():
         path = " ".join(filter(None, (before, visible(str(name).replace("_", " ")))))
-        if not isinstance(value, Mapping):
-            yield path, _fact(value)
-        elif all(not isinstance(one, Mapping) and len(_fact(one)) <= FEW_WORDS for one in value.values()):
-            parts = (f"{visible(str(k).replace('_', ' '))} {_fact(part)}" for k, part in value.items())
-            yield path, "; ".join(parts) or "none"
-        else:
+        parts = value.values() if isinstance(value, Mapping) else ()
+        if any(isinstance(part, Mapping) or len(fact_text(part)) > FEW_WORDS for part in parts):
             yield from stated_facts(value, path)
+        else:
+            yield path, fact_text(value)
 
 
-def _fact(value: object) -> str:
+def fact_text(value: object) -> str:
+    """Anything that a plan or a control states, as people read it.
+
+    >>> fact_text({"blind": True, "annotators": 3}), fact_text(None)
+    ('blind yes; annotators 3', 'not known')
+    """
+    if isinstance(value, Mapping):
+        parts = (f"{visible(str(name).replace('_', ' '))} {fact_text(part)}" for name, part in value.items())
+        return "; ".join(parts) or "none"
     if isinstance(value, list):
-        entries = [
-            " ".join(f"{k} {_fact(v)}" for k, v in one.items()) if isinstance(one, Mapping) else str(one)
-            for one in value
-        ]
-        return prose(", ".join(entries)) or "none"
+        pairs = (part.items() if isinstance(part, Mapping) else () for part in value)
+        texts = (" ".join(f"{name} {fact_text(part)}" for name, part in of_one) for of_one in pairs)
+        return prose(", ".join(text or str(part) for text, part in zip(texts, value, strict=True))) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
         return figure(value)
-    if isinstance(value, Mapping):
-        return "; ".join(map(str, value))
     return "not known" if value is None else prose(value).removesuffix("T00:00:00")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from assay.assess.decide.plan_results import comparison_records
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Paragraph, Reach
 from assay.core.blocks.estimate_rows import prose
@@ -13,7 +14,7 @@ from assay.core.blocks.lead import Verdict
 from assay.core.text import counted, visible
 from assay.report import sentences
 from assay.report.blocks import comparison
-from assay.report.blocks.decisions import ANSWERS, POINTS, Judged, judged_card, value_text, worst_of
+from assay.report.blocks.decisions import ANSWERS, POINTS, Judged, judged_card, value_text
 
 
 def claims_counted(record: Record) -> str:
@@ -25,7 +26,7 @@ def claims_counted(record: Record) -> str:
 def claims_verdict(record: Record) -> Verdict:
     """How many claims the data support; the worst answer gives the sign."""
     answers = [str(claim["answer"]) for claim in record["claims"]]
-    sign, tone, _ = sentences.VERDICTS[worst_of(answers)]
+    sign, tone, _ = sentences.VERDICTS[min(answers, key=ANSWERS.index)]
     rest = ", ".join(f"{answers.count(word)} {word}" for word in ANSWERS if word != "supported" and word in answers)
     word = f"{answers.count('supported')} of {counted(len(answers), 'claim')} supported"
     return Verdict(sign, word, tone, f"{rest}." if rest else "", "claims", "each claim")
@@ -64,21 +65,14 @@ def _judged(claim: Mapping[str, Any]) -> Judged:
 
 def contests(record: Record) -> tuple[comparison.Compared, ...]:
     """The comparisons that a plan asks for, each as a comparison by itself."""
-    made, place = [], 0
-    for part, plan in zip(record["comparisons"], record["plan"].get("comparisons") or (), strict=True):
-        size = sum(answer["findings"] for answer in part["answers"])
-        whole = {**record, **part, "plan": plan, "findings": record["findings"][place : place + size]}
-        made.append(comparison.Compared(Record(whole)))
-        place += size
-    return tuple(made)
+    return tuple(map(comparison.Compared, comparison_records(record))) if record["plan"].get("comparisons") else ()
 
 
 def contest_blocks(record: Record) -> Iterator[Block]:
     """What tests say of the models of a plan on the same rows; nothing where there is but one model."""
-    why_not = record["plan"].get("not_compared")
-    if why_not:
+    if why_not := record["plan"].get("not_compared"):
         yield Paragraph(f"No test was made: {prose(why_not)}.")
-    for made in contests(record) if record["plan"].get("comparisons") else ():
+    for made in contests(record):
         yield Paragraph(sentences.SAID["marks"], "soft", reach=Reach.FULL)
         tested = comparison.finding_list(made.findings, lambda f: (f.power,))
         yield Card((tested, *comparison.ranking_table(made.record)))

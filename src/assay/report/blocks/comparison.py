@@ -65,7 +65,7 @@ def comparison_report(record: Record) -> Report:
     labels += [finding.label for finding in made.findings]
     seen = [
         section("glance", "At a glance", _glance_blocks(made), reach=Reach.FULL),
-        section("decisions", "Decisions", decision_blocks(decided) if decided is not None else ()),
+        section("decisions", "Decisions", decision_blocks(decided)),
         section("findings", "What was found", _finding_blocks(made)),
         section("ranks", "Mean ranks", _rank_blocks(record)),
         section("ranking", "Ranking", map(_card, ranking_table(record))),
@@ -80,7 +80,7 @@ def comparison_report(record: Record) -> Report:
         title=f"{' against '.join(models[:MOST_NAMED])}{more}",
         kind=f"comparison of {counted(len(models), 'model')}",
         about="",
-        verdicts=(decided.verdict,) if decided is not None else (),
+        verdicts=decided.verdict,
         opening=_verdict_sentence(made),
         remarks=tuple(Remark("△", "warning", label) for label in dict.fromkeys(labels) if label),
         facts=tuple(_facts(made)),

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from assay.assess.conformity.clauses import profile, profiles
 from assay.assess.record.record import Record
@@ -44,6 +43,9 @@ LONGEST_FACT: Final = 120
 ELSEWHERE: Final = ("assay", "plan", *OF_DATA)
 BAD: Final = ("fail", "suspect")
 STATED: Final = "stated in the plan: "
+LEADS: Final = {"plan": "plan", "precondition": "plan", "record": "measures", "measure": "measures"}
+"""Where evidence of a kind stands that has no place of its own."""
+Anchors: TypeAlias = Mapping[tuple[str, str], str]
 
 
 def is_stated(record: Record) -> bool:
@@ -86,15 +88,15 @@ def conformity_blocks(record: Record) -> Iterator[Block]:
     filters = tuple(
         Filter(style=_style(name), sign=sign, name=name, more=f"{n}, {what}") for sign, name, what, n in counts if n
     )
-    yield Card(tuple(_requirements(judged, _places(record), filters)), "judged", reach=Reach.REPORT)
+    yield Card(tuple(_requirements(judged, _anchors(record), filters)), "judged", reach=Reach.REPORT)
     yield Paragraph(sentences.SAID["limits"], "soft", reach=Reach.REPORT)
 
 
-def _requirements(judged: Mapping[str, Any], places: AbstractSet[str], filters: tuple[Filter, ...]) -> Iterator[Block]:
+def _requirements(judged: Mapping[str, Any], anchors: Anchors, filters: tuple[Filter, ...]) -> Iterator[Block]:
     """Every row by clause, and the rules of other sources."""
     clauses: dict[str, list[Row]] = {}
     for row in judged["rows"]:
-        clauses.setdefault(visible(row["clause"]), []).append(_row(row, places))
+        clauses.setdefault(visible(row["clause"]), []).append(_row(row, anchors))
     rules = str(judged.get("profile", ""))
     headed = profile(rules).headed if rules in profiles() else str  # a clause stands alone where its profile is unknown
     by_clause = [line for name, lines in clauses.items() for line in (Row(title=headed(name)), *lines)]
@@ -102,7 +104,7 @@ def _requirements(judged: Mapping[str, Any], places: AbstractSet[str], filters: 
     demands = _judged_table("Requirements by clause", caption, "demand, in our words", by_clause)
     yield replace(demands, filters=filters)
     if supplement := judged.get("supplement", ()):
-        name, lines = "Supplementary rules", [_row(row, places, named=False) for row in supplement]
+        name, lines = "Supplementary rules", [_row(row, anchors, named=False) for row in supplement]
         others = _judged_table(name, "Rules of other sources", "rule, in our words", lines)
         yield Fold(title=name, more=f"{len(lines)}, outside the verdict", blocks=(others,))
 
@@ -127,9 +129,9 @@ def _sign(verdict: str) -> str:
     return sentences.VERDICTS[verdict][0] if verdict in VERDICTS else ""
 
 
-def _row(row: Mapping[str, Any], places: AbstractSet[str], *, named: bool = True) -> Row:
+def _row(row: Mapping[str, Any], anchors: Anchors, *, named: bool = True) -> Row:
     verdict, why = str(row["verdict"]), prose(row["says"])
-    links = tuple(_link(part, verdict, why, places) for part in row.get("evidence", ()))
+    links = tuple(_link(part, verdict, why, anchors) for part in row.get("evidence", ()))
     alone = len(links) == 1 and prose(row["evidence"][0]["says"]) == why and row["evidence"][0]["kind"] != "check"
     answer = prose(row["answer"]) if row.get("answer") else ""
     return row_of(
@@ -151,12 +153,13 @@ def _verdict_cell(verdict: str) -> Cell:
     return Cell(visible(verdict), _sign(verdict), tone="warn" if verdict in BAD else "")
 
 
-def _link(part: Mapping[str, Any], verdict: str, why: str, places: AbstractSet[str]) -> Link:
+def _link(part: Mapping[str, Any], verdict: str, why: str, anchors: Anchors) -> Link:
     """A piece of evidence: a control by its name, a statement by what it says, unless the reason says the same."""
     kind, name, says = str(part["kind"]), str(part["name"]), prose(part["says"]).removeprefix(STATED)
+    place = name if kind == "check" else name.partition(".")[0]
     return Link(
         text=visible(name) if kind == "check" else visible(kind) if says in why else says,
-        anchor=_leads(kind, name, places),
+        anchor=anchors.get((kind, place), LEADS.get(kind, "")),
         style="" if str(part["verdict"]) == verdict else _style(str(part["verdict"])),
     )
 
@@ -197,13 +200,17 @@ def plan_blocks(record: Record) -> Iterator[Block]:
     yield Paragraph("What was declared before the first row was counted.", "soft")
     yield Card((terms((*_plan(record["plan"]), *(_ledger(record["ledger"]) if record.get("ledger") else ()))),))
     folds = []
-    for name, part in record["plan"].get("declared", {}).items():
-        if name in ELSEWHERE or part in (None, {}, []):
-            continue
-        pairs = stated_pairs(str(name), part if isinstance(part, Mapping) else {"": part})
+    for name, part in _folded(record):
+        pairs = stated_pairs(name, part if isinstance(part, Mapping) else {"": part})
         title, more = visible(name).replace("_", " "), counted(len(pairs), "statement")
-        folds.append(Fold(title=title, more=more, blocks=(terms(pairs),), id=_place("p", str(name))))
+        folds.append(Fold(title=title, more=more, blocks=(terms(pairs),), id=_place("p", name)))
     yield Card(tuple(folds), "folds", reach=Reach.FULL)
+
+
+def _folded(record: Record) -> list[tuple[str, Any]]:
+    """The parts of a plan that stand in folds of their own."""
+    declared = record["plan"].get("declared", {}).items()
+    return [(str(name), part) for name, part in declared if name not in ELSEWHERE and part not in (None, {}, [])]
 
 
 def _style(verdict: str) -> str:
@@ -216,27 +223,21 @@ def _place(kind: str, name: str) -> str:
     return f"{kind}-{own.strip('-').lower()}"
 
 
-def _places(record: Record) -> AbstractSet[str]:
-    """What a piece of evidence can lead to: controls that ran, and parts of the plan."""
-    parts = {f"plan:{name}" for name, part in record["plan"].get("declared", {}).items() if part not in (None, {}, [])}
-    return {control_name(control) for control in record.get("controls", ())} | parts - {"plan:assay", "plan:plan"}
+def _anchors(record: Record) -> Anchors:
+    """Where on the page a piece of evidence stands, by its kind and name: controls that ran, and parts of the plan."""
+    names = map(control_name, record.get("controls", ()))
+    return {
+        ("record", "environment"): "environment",
+        ("record", "tallies"): "matrix",
+        **{("check", name): _place("c", name) for name in names},
+        **{("plan", name): _place("p", name) for name, _ in _folded(record)},
+        **{("plan", name): "data" for name in OF_DATA},
+    }
 
 
 def control_name(control: Mapping[str, Any]) -> str:
     """The name of a control with the part of the data that it looked at."""
     return f"{control['check']}:{control['part']}" if control.get("part") else str(control["check"])
-
-
-def _leads(kind: str, name: str, places: AbstractSet[str]) -> str:
-    """Where on the page evidence stands: its control, the part of the plan, the measures, the environment."""
-    if kind == "check":
-        return _place("c", name) if name in places else ""
-    if kind == "plan":
-        part = name.partition(".")[0]
-        return "data" if part in OF_DATA else _place("p", part) if f"plan:{part}" in places else "plan"
-    if kind == "record":
-        return {"environment": "environment", "tallies": "matrix"}.get(name.partition(".")[0], "measures")
-    return {"measure": "measures", "precondition": "plan"}.get(kind, "")
 
 
 def _plan(plan: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

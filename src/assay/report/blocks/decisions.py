@@ -37,16 +37,18 @@ class Judged(NamedTuple):
 
 
 class Verdicts(NamedTuple):
-    """All criteria, and what they come to."""
+    """All criteria, and what they come to: a verdict, or none where no criterion was stated."""
 
-    overall: str
-    says: str
-    rows: tuple[Judged, ...]
-    verdict: Verdict
+    overall: str = ""
+    says: str = ""
+    rows: tuple[Judged, ...] = ()
+    verdict: tuple[Verdict, ...] = ()
 
 
 def decision_blocks(decided: Verdicts) -> Iterator[Block]:
     """Each criterion with its verdict and the reason."""
+    if not decided.rows:
+        return
     yield Paragraph(f"Each criterion with its verdict. {sentences.SAID['decided']}", "soft", reach=Reach.FULL)
     heads = (
         ("criterion", "name", 2), ("verdict", "text", 1.3), ("value", "number", 1.6), ("wrong pass", "text", 1.2),
@@ -70,21 +72,16 @@ def judged_card(name: str, caption: str, heads: Iterable[Head], judged: Iterable
     return Card((table(name, caption, heads, rows, **more),))
 
 
-def verdicts(record: Record | Mapping[str, Any]) -> Verdicts | None:
-    """The decisions of a Record; None where no criterion was stated."""
+def verdicts(record: Record | Mapping[str, Any]) -> Verdicts:
+    """The decisions of a Record."""
     decisions = record.get("decisions") or []
-    if not decisions:
-        return None
     names = [str(decision["verdict"]) for decision in decisions]
-    overall, says = worst_of(names), _said(names)
+    if not names:
+        return Verdicts()
+    overall, says = min(names, key=ANSWERS.index), _said(names)
     sign, tone, _ = sentences.VERDICTS[overall]
     shown = Verdict(sign, overall, tone, f"Acceptance criteria: {says}.", "decisions", "each criterion")
-    return Verdicts(overall, says, tuple(map(_judged, decisions)), shown)
-
-
-def worst_of(answers: Iterable[str]) -> str:
-    """The worst of some answers."""
-    return min(answers, key=ANSWERS.index)
+    return Verdicts(overall, says, tuple(map(_judged, decisions)), (shown,))
 
 
 def _said(verdict_names: list[str]) -> str:

@@ -8,9 +8,9 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from assay.assess.environment import own_version
 from assay.assess.record.record import Record
 from assay.report.blocks.background import rows
-from assay.report.render.html import version
 from assay.report.report_document import Document
 
 SPEC: Final = "1.6"
@@ -23,7 +23,7 @@ def render(record: Record) -> str:
     """The whole BOM as JSON."""
     digests, counted = record.get("digests", {}), record.get("environment", {}).get("counted_at")
     identity = f"{digests.get('tallies', '')}:{record['plan'].get('digest', '')}"
-    tool = {"type": "application", "name": "assay", "version": version()}
+    tool = {"type": "application", "name": "assay", "version": own_version()}
     content: dict[str, Any] = {
         "$schema": SCHEMA,
         "bomFormat": "CycloneDX",

@@ -13,7 +13,7 @@ from typing import Any, Final
 from assay.assess.record.record import Record
 from assay.core.blocks.estimate_rows import about, prose
 from assay.core.text import chance_shown, counted, quoted, visible
-from assay.report.blocks.background import splits, title
+from assay.report.blocks.background import fact_text, splits, stated_facts, title
 from assay.report.blocks.claims import contests
 from assay.report.blocks.conformity import control_name, is_stated
 from assay.report.render.markdown import prose as marked
@@ -74,20 +74,13 @@ def _declared(content: object, steps: list[str], where: str) -> Iterator[tuple[s
     """What a plan says at a place, with `*` for every name."""
     if not steps:
         if content not in (None, "", [], {}):
-            yield where, _said(content)
+            stated = stated_facts(content) if isinstance(content, Mapping) else ()
+            yield where, "; ".join(map(": ".join, stated)) or fact_text(content)
         return
     if isinstance(content, Mapping):
         names = list(content) if steps[0] == "*" else [steps[0]] if steps[0] in content else []
         for name in names:
             yield from _declared(content[name], steps[1:], f"{where}.{name}".lstrip("."))
-
-
-def _said(content: object) -> str:
-    if isinstance(content, Mapping):
-        return "; ".join(f"{name}: {_said(one)}" for name, one in content.items())
-    if isinstance(content, list):
-        return ", ".join(map(_said, content))
-    return str(content)
 
 
 def _performance(a: Document) -> str:
@@ -147,8 +140,7 @@ def _controls(*checks: str) -> Callable[[Document], str]:
 
 
 def _findings(a: Document) -> str:
-    made = contests(a.record) if a.record["plan"].get("comparisons") else ()
-    return " ".join(finding.sentence for part in made for finding in part.findings[:4])
+    return " ".join(finding.sentence for part in contests(a.record) for finding in part.findings[:4])
 
 
 def _missing(a: Document) -> str:

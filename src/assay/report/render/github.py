@@ -25,8 +25,6 @@ def commands(records: Mapping[str, Record]) -> Iterator[str]:
     """Annotations: an error for each criterion that fails, a warning for each that is open, one notice if all pass."""
     for name, record in records.items():
         decisions = verdicts(record)
-        if decisions is None:
-            continue
         title = f"assay gate{f' ({name})' if name else ''}"
         shown = dict.fromkeys(COMMANDS, 0)
         for decision in decisions.rows:
@@ -46,15 +44,9 @@ def step_summary(records: Mapping[str, Record], *, most: int = MOST_BYTES) -> st
     for name, record in records.items():
         decisions = verdicts(record)
         head = prose(name) if name else prose(background.title(record))
-        lines = [f"### assay gate: {head}"]
-        if decisions is not None:
-            overall = f"#### {decisions.verdict.sign} {decisions.overall}: {prose(decisions.says)}"
-            lines += [
-                "",
-                overall,
-                *block_lines(flat(block for block in decision_blocks(decisions) if block.reach & Reach.TEXT)),
-            ]
-        parts.append("\n".join(lines))
+        overall = [f"\n#### {v.sign} {v.word}: {prose(decisions.says)}" for v in decisions.verdict]
+        blocks = flat(block for block in decision_blocks(decisions) if block.reach & Reach.TEXT)
+        parts.append("\n".join((f"### assay gate: {head}", *overall, *block_lines(blocks))))
     text = ("\n\n".join(parts) + "\n").encode("utf-8", "surrogatepass")
     if len(text) > most:
         text = text[: most - len(CUT.encode())].rpartition(b"\n")[0].rstrip(b"\n") + CUT.encode()

@@ -9,18 +9,16 @@ import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from functools import cache
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as version_of
 from string import Template
 from typing import Final
 
+from assay.assess.environment import own_version
 from assay.assess.record.record import Record
 from assay.core.blocks import Item, Reach
 from assay.core.blocks.lead import Verdict
 from assay.report import colours
 from assay.report.render.html_blocks import escaped, labelled, lines, part_of_page, section_html, signed, tag
 from assay.report.report_document import report_of
-from assay.report.sections import Report
 
 STYLE, SCRIPT, POLICY = "\0style", "\0script", "\0policy"
 """Stand where style, script and policy go until the rest of the page is known; no text from outside has a NUL."""
@@ -45,19 +43,8 @@ def render(record: Record) -> str:
     report = report_of(record)
     sections = tuple(report.reached(Reach.FULL))
     main = "\n".join(map(section_html, sections))
-    moves = ' id="threshold" data-points=' in main
-    script = slider() if moves else ""
-    contents = [(part.id, part.listed or part.title) for part in sections]
-    page = _frame(report, contents, main, scripted=moves)
-    used = {name for names in _CLASSES.findall(page) for name in names.split()}
-    style = worn(stylesheet(), used)
-    filled = {POLICY: escaped(policy(style, script)), STYLE: style, SCRIPT: script}
-    return re.sub("|".join(filled), lambda place: filled[place[0]], _brief(page))
-
-
-def _frame(report: Report, contents: Iterable[tuple[str, str]], main: str, *, scripted: bool) -> str:
-    """What every page has around its sections."""
-    return Template(part_of_page("page.html")).substitute(
+    script = slider() if ' id="threshold" data-points=' in main else ""
+    page = Template(part_of_page("page.html")).substitute(
         title=escaped(report.title),
         label=labelled(report.title),
         kind=escaped(report.kind),
@@ -65,14 +52,18 @@ def _frame(report: Report, contents: Iterable[tuple[str, str]], main: str, *, sc
         standing=_list("standing", map(_verdict, (*report.verdicts, *report.badges))),
         remarks=_list("remarks", (signed(Item(sign=r.sign, word=r.word, text=r.sentence)) for r in report.remarks)),
         facts="\n".join(f"<div><dt>{escaped(k)}</dt><dd>{escaped(v)}</dd></div>" for k, v in report.facts),
-        links="\n".join(f'<li><a href="#{place}">{escaped(name)}</a></li>' for place, name in contents),
+        links="\n".join(f'<li><a href="#{s.id}">{escaped(s.listed or s.title)}</a></li>' for s in sections),
         main=main,
-        runs="its one script only moves the threshold" if scripted else "runs no script",
-        version=version(),
+        runs="its one script only moves the threshold" if script else "runs no script",
+        version=own_version(),
         policy=POLICY,
         style=STYLE,
-        script=f"<script>{SCRIPT}</script>" if scripted else "",
+        script=f"<script>{SCRIPT}</script>" if script else "",
     )
+    used = {name for names in _CLASSES.findall(page) for name in names.split()}
+    style = worn(stylesheet(), used)
+    filled = {POLICY: escaped(policy(style, script)), STYLE: style, SCRIPT: script}
+    return re.sub("|".join(filled), lambda place: filled[place[0]], _brief(page))
 
 
 def _verdict(v: Verdict) -> str:
@@ -134,12 +125,3 @@ def stylesheet() -> str:
     light = f":root{{{colours.LIGHT.variables()}}}"
     dark = f":root{{{colours.DARK.variables()}}}{colours.rules(colours.DARK)}"
     return f"{light}{page}{colours.rules(colours.LIGHT)}@media screen and (prefers-color-scheme:dark){{{dark}}}"
-
-
-@cache
-def version() -> str:
-    """The version of assay that draws the page."""
-    try:
-        return version_of("assay")
-    except PackageNotFoundError:
-        return "from source"

@@ -19,13 +19,13 @@ from functools import cache
 from itertools import groupby
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
+from assay.assess.environment import own_version
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Chart, Figure, Grid, GridCell, Heading, Reach, Table, Threshold
 from assay.core.errors import AssayError, PlanError
 from assay.core.text import visible
 from assay.report import charts, colours
 from assay.report.fit_text import fitted
-from assay.report.render.html import version
 from assay.report.render.html_blocks import part_of_page
 from assay.report.report_document import report_of
 from assay.report.sections import Report
@@ -57,15 +57,8 @@ T = TypeVar("T")
 def render(record: Record) -> bytes:
     """The report of an assessment or a comparison."""
     report = report_of(record)
-    try:
-        return _compiled(record, report, strict=False)
-    except _Uncovered:
-        # Each character is in a font, but some mixture, such as a mark on a foreign letter, is in none.
-        return _compiled(record, report, strict=True)
-
-
-class _Uncovered(Exception):  # noqa: N818  it never leaves this file
-    """Some text cannot be shown by any font."""
+    # Each character may be in a font and some mixture, such as a mark on a foreign letter, in none.
+    return _compiled(record, report, strict=False) or _compiled(record, report, strict=True)
 
 
 def typesetter() -> Any:  # noqa: ANN401  a module without types
@@ -80,6 +73,7 @@ def typesetter() -> Any:  # noqa: ANN401  a module without types
 
 
 def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
+    """The file; nothing where some text cannot be shown by any font, unless the spelling was strict."""
     typst = typesetter()
     counted = _counted_at(record)
     shown = mapped(report, strict=strict)
@@ -91,7 +85,7 @@ def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
             if (blocks := pieces(part.blocks))
         ],
         "escaped": shown != report,
-        "version": version(),
+        "version": own_version(),
         "digest": visible(record.get("digests", {}).get("tallies", ""))[:16],
         "date": None if counted is None else [counted.year, counted.month, counted.day],
         "style": f"<style>{style()}</style>",
@@ -110,7 +104,7 @@ def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
         )
     except typst.TypstError as error:
         if not strict and "could not be displayed" in str(error):
-            raise _Uncovered from error
+            return b""
         raise AssayError(
             "internal",
             f"the typesetter refused the report: {visible(error)}",

@@ -30,6 +30,7 @@ STYLES: Final = {"strong": "\x1b[1m", "blue": "\x1b[34m", "orange": "\x1b[33m", 
 TONES: Final = {"warn": "orange", "bad": "orange", "open": "orange", "good": "blue", "soft": "soft", "strong": "strong"}
 RESET: Final = "\x1b[0m"
 INTERVAL: Final = "interval"
+BELOW: Final = "    "
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +131,10 @@ class _Page:
         self.blank()
         self.said(text, "strong")
 
-    def said(self, text: str, style: str = "", *, hang: str = "") -> None:
-        """A sentence, wrapped; lines after the first begin with `hang`."""
-        for line in wrapped(text, min(self.width, WIDEST), hang):
-            self.line(Text(line, style))
-
-    def indented(self, text: str, style: str = "") -> None:
-        """A sentence below another one."""
-        for line in wrapped(text, min(self.width, WIDEST) - 4):
-            self.line(Text(f"    {line}", style))
+    def said(self, text: str, style: str = "", *, hang: str = "", indent: str = "") -> None:
+        """A sentence, wrapped; lines after the first begin with `hang`, all of them with `indent`."""
+        for line in wrapped(text, min(self.width, WIDEST) - len(indent), hang):
+            self.line(Text(f"{indent}{line}", style))
 
     def columns(self, ways: Iterable[Lines], *, must_fit: bool = False) -> Lines | None:
         """Columns side by side, in the first way that fits the width, else in the last, or in none."""
@@ -174,7 +170,7 @@ def _draw(page: _Page, block: tree.Block) -> None:
                 name = f"{item.name}:" if item.name else ""
                 page.said(" ".join(filter(None, (item.sign or "-", item.word, name, item.text))), hang="  ")
                 for text in item.below:
-                    page.indented(text, "soft")
+                    page.said(text, "soft", indent=BELOW)
             _rest(page, len(items) - MOST_ROWS, ("entry", "entries"))
         case tree.Terms(terms=terms):
             for term in terms:
@@ -228,7 +224,7 @@ def _told(page: _Page, short: tree.Table, prose: tree.Table) -> tree.Table:
         page.line(*pieces)
         for column, text in zip(prose.columns, texts, strict=False):
             if text:
-                page.indented(f"{column.name}: {text}", "soft")
+                page.said(f"{column.name}: {text}", "soft", indent=BELOW)
     return chosen.table or short
 
 

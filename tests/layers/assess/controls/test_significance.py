@@ -67,9 +67,10 @@ def inquiry(tmp_path):
                 for name, one in loaded.plan.models.items()
             ],
         )
+        compared = [c.comparison.record["findings"] for c in found.values() if c.comparison is not None]
         return Inquiry(
             loaded=loaded, splits={"test": test}, contests=found, assessment=seen, model=first, split="test",
-            annotations=notes, findings=tuple(one for c in found.values() for one in c.findings),
+            annotations=notes, findings=tuple(one for findings in compared for one in findings),
         )  # fmt: skip
 
     return made

@@ -32,7 +32,7 @@ from assay.inference.units.permutation_and_bootstrap import (
     subject_permutation,
     weighted_permutation,
 )
-from assay.report.blocks.findings import sentence
+from assay.report.blocks.findings import FindingText
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.paired.per_unit import PerUnit
@@ -63,7 +63,7 @@ def test_a_perfect_model_is_compared_by_the_intervals_of_both_areas():
     assert found.p > 0.05
     assert low < 0 < high
     assert any(one.test == "delong" for one in c.answers[0].choice.refused)
-    assert "swaps of ranks" in sentence(c.record["findings"][0])
+    assert "swaps of ranks" in FindingText(c.record["findings"][0]).sentence
     assert verify(c.record).holds
 
 

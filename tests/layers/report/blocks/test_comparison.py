@@ -10,7 +10,7 @@ import pytest
 import assay
 from assay.core.blocks import Figure
 from assay.report.blocks.comparison import Compared, _compared_parts, _forest, _glance_blocks, _letters, rank_chart
-from assay.report.blocks.findings import sentence
+from assay.report.blocks.findings import FindingText
 from assay.report.charts import draw
 from assay.report.render import html, markdown, notebook
 from assay.report.render.terminal import summary
@@ -41,12 +41,12 @@ def test_a_sentence_says_who_is_ahead_by_how_much_and_how_sure_that_is():
         labels=[0, 1],
         measures=["f1"],
     )
-    told = sentence(c.record["findings"][0])
+    told = FindingText(c.record["findings"][0]).sentence
     assert told == (
         "B is right on 5.4 points more of the rows than A, 95 % interval 1.7 to 9.4, "
         "McNemar's test, mid-p form: p = 0.00408."
     )
-    recall = sentence(c.record["findings"][1])
+    recall = FindingText(c.record["findings"][1]).sentence
     assert recall.startswith("B finds 5.4 points more of the positives than A")
     assert "Holm-adjusted 0.00815" in recall
 
@@ -79,8 +79,8 @@ def test_what_is_not_significant_says_what_could_have_been_found():
 
 def test_what_only_the_correction_takes_away_is_told_so(pair):
     one = {**pair.record["findings"][1], "p": 0.04, "significant": False}
-    assert sentence(one).startswith("Not significant after correction: ")
-    assert sentence({**one, "p": 0.4}).startswith("No difference is shown: ")
+    assert FindingText(one).sentence.startswith("Not significant after correction: ")
+    assert FindingText({**one, "p": 0.4}).sentence.startswith("No difference is shown: ")
 
 
 def test_a_terminal_gets_lines_that_fit(pair, sets):
@@ -130,11 +130,11 @@ def test_a_number_and_its_unit_stay_on_one_line():
     ],
 )
 def test_a_margin_is_told_as_what_it_shows_and_not_as_a_difference(test, p, opens):
-    told = sentence({
+    told = FindingText({
         "test": test, "title": "T", "about": "accuracy", "models": ["A", "B"], "p": p, "p_shown": f"= {p}",
-        "level": 0.95, "significant": p <= 0.05,
+        "level": 0.95, "significant": p <= 0.05, "chosen": "stated", "notes": [], "checks": [], "counts": {},
         "effect": {"name": "accuracy, A minus B", "value": -0.02, "low": -0.05, "high": 0.01, "unit": "share"},
-    })  # fmt: skip
+    }).sentence  # fmt: skip
     assert told.startswith(opens)
 
 

@@ -20,7 +20,7 @@ from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import listed
 from assay.inference import decision_words
-from assay.inference.choose_test import Choice, Refusal, insist
+from assay.inference.choose_test import Choice, Refusal
 from assay.inference.decision_words import BALANCED, Facts, Kind, Question
 from assay.inference.declare import Significance
 from assay.inference.findings import Finding
@@ -225,7 +225,7 @@ def of_rows(t: PerUnit, asked: Asked, *, positive: Label | None) -> list[Answer]
     imbalance = _imbalance(t.class_weights().tolist())
     facts = Facts(n=t.n, blocks=t.units, models=len(t.models))
     if asked.test is not None and asked.test not in (OF_VERY_MANY, SWAPS[kind]):
-        return _forced(t, asked, kind, facts, positive)
+        return _forced(asking, t, facts, positive)
     if many and kind is not Kind.CLASS_SCORES and asked.stratified:
         raise PlanError(
             "comparison-needs",
@@ -264,13 +264,10 @@ def _has_values(t: PerUnit | Apart, measure: Measure) -> bool:
     return class_scores if measure.takes in OF_CLASSES else scores if measure.takes is Ranked else labels
 
 
-def _forced(t: PerUnit, asked: Asked, kind: Kind, facts: Facts, positive: Label | None) -> list[Answer]:
+def _forced(asking: Asking, t: PerUnit, facts: Facts, positive: Label | None) -> list[Answer]:
     """A test that takes rows one by one, where somebody insists on it: its label says what it disregards."""
-    forced = insist(
-        asked.test or "", kind, len(t.models), Question.MEASURE, facts,
-        because=asked.because, override=asked.override, accept_dependence=asked.accept_dependence,
-    )  # fmt: skip
-    free = replace(asked, test=forced.test.name if forced.test else None, because=asked.because, override=True)
+    asked, forced = asking.asked, asking.choice(Question.MEASURE, facts)
+    free = replace(asked, test=forced.test.name if forced.test else None, override=True)
     takes = None if forced.test is None else forced.test.takes
     if takes is PairedScores and t.scores is not None and positive is not None:
         is_positive = t.truth == t.labels.index(positive)
@@ -286,7 +283,7 @@ def _forced(t: PerUnit, asked: Asked, kind: Kind, facts: Facts, positive: Label 
         )
     first = answers[0]
     told = tuple(finding.said(label=forced.label) for finding in first.findings)
-    return [replace(first, kind=kind, choice=replace(first.choice, label=forced.label), findings=told)]
+    return [replace(first, kind=asking.kind, choice=replace(first.choice, label=forced.label), findings=told)]
 
 
 def of_apart(t: Apart, asked: Asked, *, positive: Label | None) -> list[Answer]:
@@ -299,12 +296,12 @@ def of_apart(t: Apart, asked: Asked, *, positive: Label | None) -> list[Answer]:
         accuracy = _shares(asking, t, pairs, ("accuracy",), positive)
         imbalance = _imbalance(t.class_sizes())
         if imbalance > BALANCED:  # something fit to choose by comes first
-            answers.append(_measured(_freely(asking), t, pairs, [parse("balanced_accuracy")], positive))
+            answers.append(_measured(asking, t, pairs, [parse("balanced_accuracy")], positive))
             others = [one for one in others if one.name != "balanced_accuracy"]
             accuracy = not_alone(accuracy, imbalance)
         answers.append(accuracy)
         if positive is not None:
-            answers.append(_shares(_freely(asking), t, pairs, ("recall", "specificity"), positive))
+            answers.append(_shares(asking, t, pairs, ("recall", "specificity"), positive))
     if t.scores is not None:
         answers.append(_measured(asking, t, pairs, ("auroc",), positive))
     if t.rows is not None:
@@ -312,18 +309,13 @@ def of_apart(t: Apart, asked: Asked, *, positive: Label | None) -> list[Answer]:
     if others:
         answers.append(_measured(asking, t, pairs, others, positive))
     if asked.costs is not None:
-        paid = _measured(_freely(asking), t, pairs, [parse("mean_cost")], positive)
+        paid = _measured(asking, t, pairs, [parse("mean_cost")], positive)
         answers.insert(0, replace(paid, question="cost"))
     held = (("accuracy", t.confusions), ("auroc", t.scores), ("auroc_macro", t.rows))
     about = [name for name, part in held if part is not None]
     # With a control, the pair is in the order that its difference is told in.
     answers += asking.margins(t.only(*pairs[0]), Facts(n=t.n, models=len(t.models)), about, positive)
     return [_mark_different(one) for one in answers]
-
-
-def _freely(asking: Asking) -> Asking:
-    """The same questions without the test that somebody named for another one."""
-    return replace(asking, asked=replace(asking.asked, test=None))
 
 
 def _pairs(t: Apart, asked: Asked) -> list[tuple[str, str]]:
@@ -345,7 +337,8 @@ def _shares(
 ) -> Answer:
     tables = [(about, t.only(a, b).shares(about, positive)) for about in names for a, b in pairs]
     large = all(large_counts(table.rows) for _, table in tables)
-    choice = asking.choice(Question.ACCURACY, Facts(n=t.n, models=len(t.models), large_counts=large))
+    facts = Facts(n=t.n, models=len(t.models), large_counts=large)
+    choice = asking.choice(Question.ACCURACY, facts, free=names[0] != "accuracy")  # a named test is of accuracy
     findings = [_share(asking, choice, about, table) for about, table in tables]
     return asking.answer(" and ".join(names), choice, findings, family_of(findings))
 

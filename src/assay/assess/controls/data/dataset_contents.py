@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -101,8 +101,7 @@ def class_shares(q: Inquiry) -> Iterator[Outcome]:
 
 def _features_of_splits(q: Inquiry) -> Iterator[Outcome]:
     """Features of the training data against those of the other splits."""
-    train = q.of_role("train")
-    others = {**q.of_role("validation"), **q.of_role("test")}
+    train, others = q.of_role("train"), {**q.of_role("validation"), **q.of_role("test")}
     pairs = {f"{a} and {b}": (train[a], others[b]) for a in train for b in others}
     if pairs and q.plan.columns.features:
         yield alike(q, q.plan.columns.features, pairs)
@@ -113,7 +112,10 @@ def population(q: Inquiry) -> Iterator[Outcome]:
     """Looks for shares of classes, quantiles and levels of features that depart from the declared population."""
     shares, truth = q.plan.population.classes, q.plan.columns.truth
     splits = {**q.of_role("test"), **q.of_role("train")}
-    parts = list(_features_of_population(q, splits))
+    parts = [] if (declared := as_declared(q, splits)) is None else [declared]
+    if q.reference is not None:
+        pairs = {f"{name} and reference": (one, q.reference) for name, one in splits.items()}
+        parts.append(alike(q, q.plan.columns.features or [], pairs))
     yield from parts
     odd = "".join(f"; features {one.says}" for one in parts if one.verdict == "fail")
     there = {name: one for name, one in splits.items() if one.has(truth)}
@@ -124,15 +126,6 @@ def population(q: Inquiry) -> Iterator[Outcome]:
     elif q.signed(q.plan.population.absent):
         outcome = Outcome("declared", "stated: no reference is known")
     yield replace(outcome, verdict="fail" if odd else outcome.verdict, says=outcome.says + odd)
-
-
-def _features_of_population(q: Inquiry, splits: Mapping[str, SplitRows]) -> Iterator[Outcome]:
-    """Features against what is declared of the population, and against a reference."""
-    if (declared := as_declared(q, splits)) is not None:
-        yield declared
-    if q.reference is not None:
-        pairs = {f"{name} and reference": (one, q.reference) for name, one in splits.items()}
-        yield alike(q, q.plan.columns.features or [], pairs)
 
 
 @control("CHK-LABEL-CONFLICT")
