@@ -7,14 +7,13 @@ Text is read as text: nothing in a CSV file becomes a number, a date or a missin
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from assay.core.errors import RowsError, nested_column
-from assay.core.parallel import monotonic
 from assay.core.text import quoted, visible
 from assay.rows.engines.duckdb_engine import (
     GLOB,
@@ -58,23 +57,6 @@ SMALL = 8 << 20
 
 _NESTED = {"list", "array", "struct", "map", "union", "variant"}
 
-Kept = TypeVar("Kept")
-
-
-def open_file(
-    path: str | os.PathLike[str],
-    reading: Reading = Reading(),  # noqa: B008  frozen
-    *,
-    progress: Progress | None = None,
-    limits: Limits = Limits(),  # noqa: B008
-) -> OpenedFile:
-    """Check a file to its last byte and open it for counting; `progress` hears of bytes done and bytes in all."""
-    known_as = os.fsdecode(path)
-    [file] = prepared([Listed(path=known_as, name=Path(known_as).name)], reading)
-    return with_engine(
-        [file], limits, lambda connection: confirmed(file.open(connection, progress=monotonic(progress)))
-    )
-
 
 def prepared(files: Sequence[Listed], reading: Reading) -> list[Prepared]:
     """Files that are there and named after a format, each with the digest it is pinned to."""
@@ -92,19 +74,16 @@ def prepared(files: Sequence[Listed], reading: Reading) -> list[Prepared]:
     ]
 
 
-def with_engine(
-    files: Sequence[Prepared],
-    limits: Limits,
-    work: Callable[[duckdb.DuckDBPyConnection], Kept],
-    *,
-    databases: Sequence[str] = (),
-) -> Kept:
-    """Do some work with an engine that may read these files."""
+@contextmanager
+def engine_for(
+    files: Sequence[Prepared], limits: Limits, *, databases: Sequence[str] = ()
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """An engine that may read these files; it ends if the work with it fails, else with whoever holds the rows."""
     paths = [path for file in files for path in (os.path.abspath(file.known_as), file.path)]  # noqa: PTH100
     with told_as_ours(visible(files[0].listed.path), files[0].form.name) if files else nullcontext():
         connection = connect([*dict.fromkeys(paths), *databases], limits)
     try:
-        return work(connection)
+        yield connection
     except BaseException:
         release(connection)
         raise
