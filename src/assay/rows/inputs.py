@@ -4,25 +4,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING
 
 from assay.core.errors import PlanError
 from assay.core.parallel import monotonic
 from assay.rows.databases.database import (
+    check_selection,
     is_attached,
     is_database,
     is_server,
     open_database,
     place_of,
-    refuse_selection,
 )
 from assay.rows.databases.database import shown as address
 from assay.rows.databases.duckdb_tables import attach_table, copy_table, read_of
-from assay.rows.databases.selection import demand_one_selection, demand_select
-from assay.rows.files.file import Prepared, prepared, with_engine
+from assay.rows.files.file import Prepared, engine_for, prepared
 from assay.rows.files.file_digests import pins_of
 from assay.rows.files.file_list import Listed, are_paths, list_files, list_sides, shown
 from assay.rows.files.file_set import onward, open_table
@@ -37,10 +37,6 @@ if TYPE_CHECKING:
     from assay.rows.files.file_list import Paths
     from assay.rows.files.formats import Progress
     from assay.rows.spark.spark_files import SparkFile
-
-Kept = TypeVar("Kept")
-
-_OPTIONS: Final = (("data", "table", "query"), ("truth_data", "truth_table", "truth_query"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,41 +92,35 @@ def open_embedded(
 ) -> OpenedFile:
     """The same in the embedded engine; of SQLite and servers, the columns used."""
     table = input_of(data, reading, VIEW)
-    return with_inputs(
-        [table],
-        limits or Limits(),
-        lambda connection: load_inputs([table], connection, [uses], monotonic(progress))[0],
-    )
+    with opened_inputs([table], [uses], limits, monotonic(progress)) as [opened]:
+        return opened
 
 
-def with_inputs(inputs: Sequence[Input], limits: Limits, work: Callable[[duckdb.DuckDBPyConnection], Kept]) -> Kept:
-    """Do some work with a DuckDB that may read the inputs."""
-    files = [file for one in inputs for file in one.files]
-    return with_engine(files, limits, work, databases=[path for one in inputs for path in one.paths])
-
-
-def load_inputs(
+@contextmanager
+def opened_inputs(
     inputs: Sequence[Input],
-    connection: duckdb.DuckDBPyConnection,
     uses: Sequence[Mapping[str, Use]],
+    limits: Limits | None = None,
     progress: Progress | None = None,
-) -> list[OpenedFile]:
-    """Open all inputs with the columns that each is asked for."""
-    opened: list[OpenedFile] = []
-    total, before = sum(table.bytes for table in inputs), 0
-    for table, wanted in zip(inputs, uses, strict=True):
-        opened.append(table.open(connection, wanted, onward(progress, before, total)))
-        before += table.bytes
-    return opened
+) -> Iterator[list[OpenedFile]]:
+    """All inputs in one DuckDB, with the columns that each is asked for."""
+    files = [file for table in inputs for file in table.files]
+    paths = [path for table in inputs for path in table.paths]
+    with engine_for(files, limits or Limits(), databases=paths) as connection:
+        opened: list[OpenedFile] = []
+        total, before = sum(table.bytes for table in inputs), 0
+        for table, wanted in zip(inputs, uses, strict=True):
+            opened.append(table.open(connection, wanted, onward(progress, before, total)))
+            before += table.bytes
+        yield opened
 
 
 def input_of(data: object, reading: Reading, view: str, called: str = "", files: Sequence[Listed] = ()) -> Input:
     """A table by what it is: files, which may be listed already, a table or query of a database, or a frame."""
     data = _alone(data)
+    check_selection(data, reading, "truth_data" if called == "truth_data" else "data")
     if isinstance(data, str) and is_database(data):
-        demand_one_selection(reading, address(data))
         return _database(data, reading, view)
-    refuse_selection(data, reading)
     if are_paths(data):
         return _files(prepared(files or list_files(data), reading), shown(data), view)
     from assay.rows.joins.frame_inputs import load_frame
@@ -146,17 +136,15 @@ def two_inputs(data: object, truth_data: object, reading: Reading) -> list[Input
         replace(reading, table=reading.truth_table, query=reading.truth_query, truth_table=None, truth_query=None),
     ]
     databases = [isinstance(one, str) and is_database(one) for one in given]
-    for options, side, is_one in zip(_OPTIONS, own, databases, strict=True):
-        _check_selection(options, side, is_one=is_one)
     paths = {place: one for place, one in enumerate(given) if are_paths(one) and not databases[place]}
     listed = dict(zip(paths, list_sides(*paths.values()), strict=True))
     pins = _pins(given, databases, list(listed.values()), reading)
     inputs = []
-    for place, view in enumerate(("assay_predictions", "assay_truth")):
+    for place, (called, view) in enumerate((("data", "assay_predictions"), ("truth_data", "assay_truth"))):
         files = listed.get(place, [])
         names = [file.name for file in files] or [Path(str(given[place])).name]
         side = replace(own[place], sha256={name: pins[name] for name in names if name in pins} or None)
-        inputs.append(input_of(given[place], side, view, called=_OPTIONS[place][0], files=files))
+        inputs.append(input_of(given[place], side, view, called=called, files=files))
     return inputs
 
 
@@ -186,25 +174,6 @@ def _database(path: str, reading: Reading, view: str) -> Input:
 
     size = 0 if is_server(path) else Path(path).stat().st_size
     return Input(open=begin, paths=read_of(path) if in_place else (), bytes=size)
-
-
-def _check_selection(options: tuple[str, str, str], own: Reading, *, is_one: bool) -> None:
-    """Check that a table or query is asked of a database, and not both."""
-    side, table, query = options
-    if own.table is not None and own.query is not None:
-        raise PlanError("role-clash", f"both {table} and {query} are given", where=side, fix="give one of them")
-    if not is_one and (own.table is not None or own.query is not None):
-        given = table if own.table is not None else query
-        other = _OPTIONS[1 - _OPTIONS.index(options)]
-        raise PlanError(
-            "role-clash",
-            f"{given} is given, but {side} is not a database",
-            where=side,
-            known=f"{table} and {query} speak of {side}, {other[1]} and {other[2]} of {other[0]}",
-            fix=f"leave it out, or give {other[1 if given == table else 2]} if {other[0]} is meant",
-        )
-    if own.query is not None:
-        demand_select(own.query)
 
 
 def _pins(

@@ -52,9 +52,9 @@ def open_source(
             fix="give truth_data= (--truth-file), or table= and query= if the rows hold the truth themselves",
         )
     if (reading.table or reading.query) and not are_paths(data):
-        from assay.rows.databases.database import refuse_selection
+        from assay.rows.databases.database import check_selection
 
-        refuse_selection(data, reading)
+        check_selection(data, reading)
     if truth_data is None and roles.id is None:
         return _with_quantum(_opened(data, roles, reading, engine, limits), reading.weight_quantum)
     from assay.rows.joins.mismatch_errors import ids_told

@@ -8,14 +8,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.core.errors import AssayError, RowsError
-from assay.rows.files.file import open_file
+from assay.rows.files.file_set import open_files
 from assay.rows.files.formats import Reading
 
 
 def refusal(path, code, kind=RowsError, **reading):
     """The error a file is refused with: of its type and code, and telling where and what to change."""
     with pytest.raises(AssayError) as caught:
-        open_file(path, Reading(**reading))
+        open_files(path, Reading(**reading))
     error = caught.value
     assert error.code == code
     assert type(error) is kind
@@ -27,7 +27,7 @@ def refusal(path, code, kind=RowsError, **reading):
 
 def rows_of(path, **reading):
     """Every row of a file, counted against what the scan said."""
-    opened = open_file(path, Reading(**reading))
+    opened = open_files(path, Reading(**reading))
     rows = opened.fetch("SELECT * FROM rows")
     opened.confirm(len(rows))
     return rows

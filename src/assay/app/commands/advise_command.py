@@ -127,10 +127,10 @@ def _from_file(path: str, truth: str, predicted: tuple[str, ...], positive: obje
     from assay.core.errors import PlanError
     from assay.core.text import quoted
     from assay.rows.engines.duckdb_engine import quote_identifier
-    from assay.rows.files.file import open_file
+    from assay.rows.files.file_set import open_files
     from assay.rows.files.opened_file import check_scalar
 
-    opened = open_file(path)
+    opened = open_files(path)
     for name in (truth, *predicted, *([situation.unit] if situation.unit else [])):
         check_scalar(opened, name)
     column = quote_identifier(truth)

@@ -27,9 +27,9 @@ OPTIONAL: Final = ("id", "subject", "time")
 
 def drafted(path: str, given: dict[str, Any]) -> str:
     """A plan for a file of predictions or test rows; what cannot be known is taken from options."""
-    from assay.rows.files.file import open_file
+    from assay.rows.files.file_set import open_files
 
-    opened = open_file(path)
+    opened = open_files(path)
     columns = list(opened.columns)
     models = {name: file for name, _, file in (text.partition("=") for text in given.get("models") or ("model",))}
     truth = _column("truth", given.get("truth"), columns)
@@ -67,13 +67,13 @@ def _own_columns(given: dict[str, Any], columns: list[str]) -> dict[str, str]:
 
 def _answered_by(name: str, file: str, test: str, roles: dict[str, str], labels: list[Any]) -> dict[str, Any]:
     """What a plan says of a model, as far as its file of predictions or weights tells."""
-    from assay.rows.files.file import open_file
+    from assay.rows.files.file_set import open_files
 
     place = _beside(test, file)
     if place.lower().endswith(EXTENSIONS):
         score = {"score": f"{name}_score", "scores": "probability"} if len(labels) == 2 else {}  # noqa: PLR2004
         return {"predicted": f"{name}_predicted", **score, "artefact": place}
-    opened = open_file(file)
+    opened = open_files(file)
     entries: dict[str, Any] = {"predictions": place, "joined": True}
     if "id" not in roles:
         raise PlanError("role-missing", "answers in files are matched by id", where=file, fix="--id COLUMN")
@@ -103,15 +103,15 @@ def _beside(plan: str, file: str) -> str:
 
 
 def _split(plan: str, file: str) -> dict[str, Any]:
-    from assay.rows.files.file import open_file
+    from assay.rows.files.file_set import open_files
 
-    place, opened = _beside(plan, file), open_file(file)
+    place, opened = _beside(plan, file), open_files(file)
     return {"path": place, "sha256": opened.sha256}
 
 
 def _fill_training(test: str, filled: dict[str, Any], given: dict[str, Any], columns: Sequence[str]) -> None:
     """Splits before the test, the features they share, what models were trained on, and what this machine tells."""
-    from assay.rows.files.file import open_file
+    from assay.rows.files.file_set import open_files
 
     for option, (section, key) in {"groups": ("fairness", "groups"), "measures": ("metrics", "measures")}.items():
         if given.get(option):
@@ -127,7 +127,7 @@ def _fill_training(test: str, filled: dict[str, Any], given: dict[str, Any], col
         return
     taken = {*filled["columns"].values(), *(given.get("groups") or ()), *(given.get("channels") or ())}
     taken |= {value for model in filled["models"].values() for value in model.values() if isinstance(value, str)}
-    shared = set(open_file(given["train"]).columns)
+    shared = set(open_files(given["train"]).columns)
     filled["columns"]["features"] = [name for name in columns if name in shared and name not in taken]
     for model in filled["models"].values():
         model["trained_on"] = "train"

@@ -24,22 +24,13 @@ def ledger() -> None:
 @click.option("--model", metavar="NAME", help="The model it was made for.")
 def ledger_add(says: str, *, path: str, purpose: str, data: str | None, model: str | None) -> None:
     """Enter a choice, such as "tuned C on validation", at the end of the chain."""
-    import hashlib
     from pathlib import Path
 
     from assay.assess.conformity.ledger import add_note
-    from assay.core.errors import RowsError
     from assay.core.text import visible
+    from assay.rows.files.file_digests import digest_of
 
-    digest = ""
-    if data is not None:
-        try:
-            with Path(data).open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise RowsError(
-                "no-file", "cannot read the data", where=visible(data), found=error.strerror, fix="give a file"
-            ) from error
+    digest = "" if data is None else digest_of(data)
     end = add_note(Path(path), says, purpose=purpose, data=digest, model=model)
     say_line(f"ledger   {visible(path)}, line {end.lines:,}, {end.digest[:16]}…")
     if data is None:

@@ -6,11 +6,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import quoted, visible
-from assay.rows.databases.selection import demand_one_selection
+from assay.rows.databases.selection import demand_select
 from assay.rows.files.formats import Format, Reading, confirm_magic, regular_file, unreadable
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def open_database(
     data: str | os.PathLike[str], reading: Reading, progress: Callable[[int, int], None] | None = None
 ) -> DatabaseTable:
     """The table or query that is asked for of SQLite or of a server; nothing can be written through it."""
-    demand_one_selection(reading, shown(data))
+    check_selection(data, reading)
     if is_server(data):
         from assay.rows.databases.postgres import open_postgres
 
@@ -98,14 +98,22 @@ def place_of(path: str, reading: Reading) -> str:
     return f"{visible(path)}, {what}" if what else visible(path)
 
 
-def refuse_selection(data: Any, reading: Reading | None) -> None:  # noqa: ANN401
-    """Demand that no table and no query is asked of something that has none."""
-    if reading is not None and (reading.table is not None or reading.query is not None):
+def check_selection(data: object, reading: Reading, side: str = "data") -> None:
+    """Check that one table or the answer to one SELECT is asked of a database, and nothing of what is none."""
+    own = {"truth_data": ("truth_table", "truth_query")}.get(side, ("table", "query"))
+    given = [name for name, value in zip(own, (reading.table, reading.query), strict=True) if value is not None]
+    where = visible(shown(data)) if isinstance(data, (str, os.PathLike)) else side
+    if len(given) > 1:
+        raise PlanError("role-clash", f"both {own[0]} and {own[1]} are given", where=where, fix="give one of them")
+    if given and not is_database(data):
         raise PlanError(
             "role-clash",
-            "a table or a query is asked for, but the data are not a database",
-            where=visible(data) if isinstance(data, (str, os.PathLike)) else "data",
-            known=f"files ending in {' '.join(FILES)}; postgresql://...",
-            fix="leave table and query out, or give a database; of a DuckDB connection give the relation:"
+            f"{given[0]} is given, but {side} is not a database",
+            where=where,
+            known=f"files ending in {' '.join(FILES)}; postgresql://...; table and query speak of data, truth_table and"
+            " truth_query of truth_data",
+            fix="leave it out, or give a database; of a DuckDB connection give the relation:"
             " data=connection.table('NAME')",
         )
+    if reading.query is not None:
+        demand_select(reading.query)

@@ -20,7 +20,7 @@ from assay.rows.engines.duckdb_engine import (
     refuse_duplicates,
     told_as_ours,
 )
-from assay.rows.files.file_digests import LEFT_OUT, Hashing
+from assay.rows.files.file_digests import LEFT_OUT, begin_digest, pins_of
 from assay.rows.files.formats import Progress, Reading, no_file, regular_file, too_many
 from assay.rows.files.opened_file import VIEW, OpenedFile, demand_unchanged, stamp_of
 from assay.rows.source import require
@@ -66,9 +66,9 @@ def attach_table(
     A view binds the names of a query anew each time, and beside another database they could mean its tables; so the
     rows of a query are kept as they are now, unless the database is the only one.
     """
-    from assay.rows.files.file_digests import demand_pinned
-
     place, facts = read_of(path)[0], regular_file(path)
+    name = Path(path).name
+    digest = begin_digest(path, pins_of([name], reading).get(name), wanted=reading.digest)
     alone = view == VIEW
     alias = "source" if alone else f"{view}_source"
     where, log = visible(path), Path(f"{place}.wal")
@@ -79,14 +79,11 @@ def attach_table(
     source = wrapped(reading.query) if reading.query else _table(alias, chosen(tables, reading, where, "main"))
     refuse_duplicates(_asked(lambda: connection.sql(reading.query or f"FROM {source}"), where).columns, where)
     _view(connection, source, where, view, kept=not alone and reading.query is not None)
-    hashing = Hashing(path, wanted=reading.digest)
-    if reading.sha256 is not None:
-        demand_pinned(path, reading, hashing.result())
     opened = OpenedFile(
         connection=connection,
         path=path,
         format="duckdb",
-        digest=hashing.result,
+        digest=digest,
         bytes=facts.st_size,
         notes=(
             *(notes if log.exists() and log.stat().st_size else ()),

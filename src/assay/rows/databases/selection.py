@@ -18,14 +18,6 @@ _COMMENTS = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _SELECTS = ("select", "with", "values", "table", "from", "(")
 
 
-def demand_one_selection(reading: Reading, where: str) -> None:
-    """Demand that a database is asked for a table or for the answer to a SELECT, not for both."""
-    if reading.table is not None and reading.query is not None:
-        raise PlanError("role-clash", "both a table and a query are given", where=where, fix="give one of them")
-    if reading.query is not None:
-        demand_select(reading.query)
-
-
 def demand_select(query: str) -> None:
     r"""Demand that a query is a SELECT by its first word; the database itself is opened for reading only besides.
 

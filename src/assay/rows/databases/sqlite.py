@@ -20,7 +20,7 @@ from assay.core.errors import RowsError
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.databases.selection import chosen, not_utf8, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import quote_identifier, quote_literal, refuse_duplicates
-from assay.rows.files.file_digests import LEFT_OUT, Hashing
+from assay.rows.files.file_digests import LEFT_OUT, begin_digest, pins_of
 from assay.rows.files.formats import Reading, damaged, unreadable
 from assay.rows.files.opened_file import Stamp, demand_stamp, stamp_of
 from assay.rows.row_positions import places
@@ -45,7 +45,7 @@ class SqliteTable:
     source: str
     columns: tuple[str, ...]
     path: str
-    hashing: Hashing = field(repr=False)
+    digest: Callable[[], str] = field(repr=False)
     stamp: Stamp
     notes: tuple[str, ...] = ()
     rows: int | None = None
@@ -57,7 +57,7 @@ class SqliteTable:
     @property
     def sha256(self) -> str:
         """The digest of the file, as soon as it is taken."""
-        return self.hashing.result()
+        return self.digest()
 
     def _one_type(self, column: str, types: set[str], use: Use) -> None:
         if use == "number":
@@ -114,12 +114,11 @@ class SqliteTable:
 
     def confirm(self) -> None:
         """Check that the digest is of the file that was read."""
-        self.hashing.result()
+        self.digest()
         demand_stamp(self.path, self.stamp, "database")
 
     def close(self) -> None:
         """Let go of the file."""
-        self.hashing.stop()
         self.connection.close()
 
 
@@ -153,12 +152,10 @@ def open_sqlite(
     progress: Callable[[int, int], None] | None = None,
 ) -> SqliteTable:
     """A table, view or query of a SQLite file; the file and its folder are left as they are."""
-    from assay.rows.files.file_digests import demand_pinned
-
-    where = visible(path)
+    where, name = visible(path), Path(path).name
     _demand_whole(path, facts.st_size)
+    digest = begin_digest(path, pins_of([name], reading).get(name), wanted=reading.digest)
     connection, notes = _connect(path)
-    hashing = Hashing(path, wanted=reading.digest)
     try:
         with _told_as_ours(path):
             connection.set_progress_handler(_listen, LISTEN)
@@ -176,10 +173,7 @@ def open_sqlite(
                 names = _names(connection, f"SELECT * FROM {source} LIMIT 0")  # noqa: S608
             rows = _about_rows(connection, source)
         refuse_duplicates(names, where)
-        if reading.sha256 is not None:
-            demand_pinned(path, reading, hashing.result())
     except BaseException:
-        hashing.stop()
         connection.close()
         raise
     return SqliteTable(
@@ -187,7 +181,7 @@ def open_sqlite(
         source=source,
         columns=tuple(names),
         path=path,
-        hashing=hashing,
+        digest=digest,
         stamp=stamp_of(facts),
         notes=notes if reading.digest else (*notes, LEFT_OUT),
         rows=rows,

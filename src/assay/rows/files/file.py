@@ -7,15 +7,13 @@ Text is read as text: nothing in a CSV file becomes a number, a date or a missin
 from __future__ import annotations
 
 import os
-import weakref
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from assay.core.errors import EngineError, RowsError, nested_column
-from assay.core.parallel import monotonic
+from assay.core.errors import RowsError, nested_column
 from assay.core.text import quoted, visible
 from assay.rows.engines.duckdb_engine import (
     GLOB,
@@ -28,7 +26,7 @@ from assay.rows.engines.duckdb_engine import (
     told_as_ours,
 )
 from assay.rows.files import csv_checks, json_lines, parquet
-from assay.rows.files.file_digests import LEFT_OUT, Hashing, demand_digest, digest_of, pins_of
+from assay.rows.files.file_digests import LEFT_OUT, begin_digest, pins_of
 from assay.rows.files.file_list import Listed
 from assay.rows.files.formats import (
     Fault,
@@ -57,26 +55,7 @@ if TYPE_CHECKING:
 SMALL = 8 << 20
 """Files up to this size are counted by the engine at once; larger ones when their rows are used (`confirm`)."""
 
-_BEFORE_THE_END = {"too-many-rows", "expands-past-limit"}
-"""Errors of a file that is not read to its end, so that its digest is not looked at."""
 _NESTED = {"list", "array", "struct", "map", "union", "variant"}
-
-Kept = TypeVar("Kept")
-
-
-def open_file(
-    path: str | os.PathLike[str],
-    reading: Reading = Reading(),  # noqa: B008  frozen
-    *,
-    progress: Progress | None = None,
-    limits: Limits = Limits(),  # noqa: B008
-) -> OpenedFile:
-    """Check a file to its last byte and open it for counting; `progress` hears of bytes done and bytes in all."""
-    known_as = os.fsdecode(path)
-    [file] = prepared([Listed(path=known_as, name=Path(known_as).name)], reading)
-    return with_engine(
-        [file], limits, lambda connection: confirmed(file.open(connection, progress=monotonic(progress)))
-    )
 
 
 def prepared(files: Sequence[Listed], reading: Reading) -> list[Prepared]:
@@ -95,19 +74,16 @@ def prepared(files: Sequence[Listed], reading: Reading) -> list[Prepared]:
     ]
 
 
-def with_engine(
-    files: Sequence[Prepared],
-    limits: Limits,
-    work: Callable[[duckdb.DuckDBPyConnection], Kept],
-    *,
-    databases: Sequence[str] = (),
-) -> Kept:
-    """Do some work with an engine that may read these files."""
+@contextmanager
+def engine_for(
+    files: Sequence[Prepared], limits: Limits, *, databases: Sequence[str] = ()
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """An engine that may read these files; it ends if the work with it fails, else with whoever holds the rows."""
     paths = [path for file in files for path in (os.path.abspath(file.known_as), file.path)]  # noqa: PTH100
     with told_as_ours(visible(files[0].listed.path), files[0].form.name) if files else nullcontext():
         connection = connect([*dict.fromkeys(paths), *databases], limits)
     try:
-        return work(connection)
+        yield connection
     except BaseException:
         release(connection)
         raise
@@ -155,24 +131,8 @@ class Prepared:
         self, connection: duckdb.DuckDBPyConnection, *, progress: Progress | None = None, view: str = VIEW
     ) -> OpenedFile:
         """Check the file in its format and hand it to the engine."""
-        hashing = Hashing(self.known_as, wanted=self.reading.digest)
-        try:
-            confirm_magic(self.known_as, self.form, self.head)
-            opened = self._checked(connection, progress, view, hashing)
-        except BaseException as error:
-            hashing.stop()
-            if isinstance(error, (RowsError, EngineError)) and error.code not in _BEFORE_THE_END:
-                demand_digest(self.known_as, self.pin, digest_of(self.known_as) if self.pin else "")
-            raise
-        weakref.finalize(opened, hashing.stop)
-        if self.pin is not None:
-            demand_digest(self.known_as, self.pin, opened.sha256)
-        demand_unchanged(opened)
-        return opened
-
-    def _checked(
-        self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, view: str, hashing: Hashing
-    ) -> OpenedFile:
+        digest = begin_digest(self.known_as, self.pin, wanted=self.reading.digest)
+        confirm_magic(self.known_as, self.form, self.head)
         checked_file = self._check(connection, progress, view)
         with told_as_ours(visible(self.known_as), self.form.name):
             if self.levels:
@@ -183,11 +143,11 @@ class Prepared:
             relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
         types = zip(relation.columns, relation.types, strict=True)
         nested = {name: self._nested(name, str(kind)) for name, kind in types if kind.id in _NESTED}
-        return OpenedFile(
+        opened = OpenedFile(
             connection=connection,
             path=self.known_as,
             format=self.form.name,
-            digest=hashing.result,
+            digest=digest,
             bytes=self.stamp[2],
             rows=checked_file.rows,
             notes=checked_file.notes if self.reading.digest else (*checked_file.notes, LEFT_OUT),
@@ -203,6 +163,8 @@ class Prepared:
             delimiter=checked_file.delimiter,
             progress=progress,
         )
+        demand_unchanged(opened)
+        return opened
 
     @property
     def levels(self) -> Mapping[str, str | None]:

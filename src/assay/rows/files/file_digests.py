@@ -1,41 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The digests of files, taken by a second thread while the engine counts: hashing lets go of the interpreter lock."""
+"""The digests of files, taken by threads while the engine counts: hashing lets go of the interpreter lock."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from queue import SimpleQueue
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import counted, visible
 from assay.rows.files.formats import Reading, unreadable
 
-BLOCK = 1 << 20
 LEFT_OUT = "no digest was taken, as asked for: the Record does not say which bytes were read"
 
 
-def digest_of(path: str, stop: threading.Event | None = None) -> str:
-    """The digest of a file as stored; empty if it was told to stop."""
-    digest = hashlib.sha256()
+def digest_of(path: str) -> str:
+    """The digest of a file as stored."""
     try:
         with Path(path).open("rb") as file:
-            while piece := file.read(BLOCK):
-                if stop and stop.is_set():
-                    return ""
-                digest.update(piece)
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise unreadable(path, error) from None
-    return digest.hexdigest()
 
 
-def demand_digest(path: str, pin: str | None, sha256: str) -> None:
+def demand_digest(path: str, pin: str, sha256: str) -> None:
     """Refuse a file that has another digest than it was pinned by."""
-    if pin is not None and sha256 != pin.lower():
+    if sha256 != pin.lower():
         raise RowsError(
             "digest-mismatch",
             "the file is not the one that was pinned",
@@ -75,56 +67,24 @@ def pins_of(names: Sequence[str], reading: Reading, least: int = 1) -> Mapping[s
     return pins
 
 
-def demand_pinned(path: str, reading: Reading, sha256: str) -> None:
-    """Demand that a file opened by itself is the one that was pinned."""
-    name = Path(path).name
-    demand_digest(path, pins_of([name], reading).get(name), sha256)
+def begin_digest(path: str, pin: str | None = None, *, wanted: bool = True) -> Callable[[], str]:
+    """Take the digest of a file by a thread; that of a pinned file is taken at once, before anything else is read.
+
+    Hand back what waits for it.
+    """
+    if not wanted:
+        return str
+    if pin is not None:
+        digest = digest_of(path)
+        demand_digest(path, pin, digest)
+        return lambda: digest
+    begun: Future[str] = Future()
+    threading.Thread(target=_take, args=(path, begun), name="assay-hashing", daemon=True).start()
+    return begun.result
 
 
-class Hashing:
-    """A digest on its way; whoever needs it waits for it, or takes it himself if nobody has begun."""
-
-    def __init__(self, path: str, *, wanted: bool = True) -> None:
-        self._path, self._stop, self._taken = path, threading.Event(), threading.Lock()
-        self._digest: Future[str] = Future()
-        if wanted:
-            _hash_meanwhile(self)
-        else:
-            self._taken.acquire()
-            self._digest.set_result("")
-
-    def run(self) -> None:
-        """Take the digest, unless somebody does already."""
-        if not self._taken.acquire(blocking=False):
-            return
-        try:
-            self._digest.set_result(digest_of(self._path, self._stop))
-        except Exception as error:  # noqa: BLE001  told to whoever asks for the digest
-            self._digest.set_exception(error)
-
-    def result(self) -> str:
-        """The digest, when it is there."""
-        self.run()
-        return self._digest.result()
-
-    def stop(self) -> None:
-        """Nobody will ask any more."""
-        self._stop.set()
-
-
-_waiting: SimpleQueue[Hashing] = SimpleQueue()
-_workers: dict[int, threading.Thread] = {}
-
-
-def _hash_meanwhile(one: Hashing) -> None:
-    """Hand it to the one thread of this process that hashes; a forked child has to start its own."""
-    _waiting.put(one)
-    if os.getpid() not in _workers:
-        worker = threading.Thread(target=_work, name="assay-hashing", daemon=True)
-        _workers[os.getpid()] = worker
-        worker.start()
-
-
-def _work() -> None:
-    while True:
-        _waiting.get().run()
+def _take(path: str, begun: Future[str]) -> None:
+    try:
+        begun.set_result(digest_of(path))
+    except Exception as error:  # noqa: BLE001  told to whoever asks for the digest
+        begun.set_exception(error)

@@ -11,7 +11,7 @@ from assay.core.errors import MissingColumn, RowsError
 from assay.core.parallel import monotonic
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.engines.duckdb_engine import quote_identifier, told_as_ours
-from assay.rows.files.file import Prepared, confirmed, prepared, with_engine, with_levels
+from assay.rows.files.file import Prepared, confirmed, engine_for, prepared, with_levels
 from assay.rows.files.file_list import Paths, list_files, shown
 from assay.rows.files.formats import Fault, Reading, too_many
 from assay.rows.files.opened_file import VIEW, OpenedFile
@@ -31,10 +31,9 @@ def open_files(
     limits: Limits = Limits(),  # noqa: B008
 ) -> OpenedFile:
     """Check every file that a path, a pattern, a folder or a list means, and open them as one table."""
-    files, forward = prepared(list_files(data), reading), monotonic(progress)
-    return with_engine(
-        files, limits, lambda connection: open_table(files, connection, progress=forward, called=shown(data))
-    )
+    files = prepared(list_files(data), reading)
+    with engine_for(files, limits) as connection:
+        return open_table(files, connection, progress=monotonic(progress), called=shown(data))
 
 
 def open_table(

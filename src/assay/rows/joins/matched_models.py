@@ -18,7 +18,7 @@ from assay.rows.engines.narwhals_frames import narwhals_of, of_opened
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading
 from assay.rows.files.opened_file import VIEW, Home, OpenedFile
-from assay.rows.inputs import Input, input_of, load_inputs, with_inputs
+from assay.rows.inputs import Input, input_of, opened_inputs
 from assay.rows.joins.matches import JoinTable, full_join, uses_of_sides
 from assay.rows.joins.mismatch_errors import SUBJECT, Unmatched
 from assay.rows.joins.models import (
@@ -40,8 +40,6 @@ from assay.rows.spark.spark_frames import SparkFrames, SparkSide, from_sides, fr
 from assay.rows.spark.spark_session import is_spark, session_at
 
 if TYPE_CHECKING:
-    import duckdb
-
     from assay.rows.databases.selection import Use
 
 _PLACE: Final = "place"
@@ -58,27 +56,22 @@ def match_in_duckdb(models: Mapping[str, Model], limits: Limits, *, kept: bool, 
         own = [model.wide.uses(model.by)] if model.truth is None else uses_of_sides(model.wide, model.by)
         for side, more in zip(sides[name], own, strict=True):
             uses.setdefault(side, {}).update(more)
-    table_sets: list[tuple[ModelTable, ...]] = []
     named: dict[str, str] = {}
-
-    def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
-        opened = dict(zip(uses, load_inputs(list(uses), connection, list(uses.values())), strict=True))
+    with opened_inputs(list(uses), list(uses.values()), limits) as opened_sides:
+        homes = dict(zip(uses, opened_sides, strict=True))
         tables = tuple(
-            _table(name, place, model, [opened[side] for side in sides[name]], unmatched)
+            _table(name, place, model, [homes[side] for side in sides[name]], unmatched)
             for place, (name, model) in enumerate(models.items())
         )
-        table_sets.append(tables)
         check_joinable(tables)
-        return _joined(tables, list(models.values()), named, kept=kept)
-
-    opened = with_inputs(list(uses), limits, work)
+        opened = _joined(tables, list(models.values()), named, kept=kept)
 
     def source(roles: Roles) -> FrameSource:
         made = of_opened(opened, roles)
         return replace(made, names={**named, **made.names})
 
     query = f"SELECT {FIT}, count(*) FROM {quote_identifier(opened.view)} GROUP BY {FIT}"  # noqa: S608
-    return MatchedModels(tables=table_sets[0], source=source, fetch=lambda: opened.fetch(query), close=opened.close)
+    return MatchedModels(tables=tables, source=source, fetch=lambda: opened.fetch(query), close=opened.close)
 
 
 def _inputs(models: Mapping[str, Model]) -> dict[str, list[Input]]:
@@ -166,23 +159,17 @@ def align_rows(tables: Mapping[str, Mapping[str, object]], where: Sequence[str],
         {**columns, _PLACE: np.arange(len(cast("Sequence[object]", columns[KEY])))} for columns in tables.values()
     ]
     inputs = [input_of(one, Reading(), f"assay_model_{place}", called=where[place]) for place, one in enumerate(placed)]
-    orders: list[Any] = []
-
-    def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
-        uses: dict[str, Use] = {KEY: "id", SUBJECT: "label", _PLACE: "number"}
-        opened = load_inputs(inputs, connection, [uses] * len(inputs))
+    uses: dict[str, Use] = {KEY: "id", SUBJECT: "label", _PLACE: "number"}
+    with opened_inputs(inputs, [uses] * len(inputs)) as opened:
         matched = [
             ModelTable(model=model, source=_keys_alone(table), table=duckdb_table(table, [KEY]), keyed=keyed)
             for model, table in zip(tables, opened, strict=True)
         ]
         refuse_mismatch(matched)
         places = [f"t{i}.{_PLACE} AS p{i}" for i in range(len(matched))]
-        found = opened[0].arrays(f"{full_join([one.table for one in matched], places)} ORDER BY p0")
-        orders.extend(found[f"p{i}"] for i in range(len(matched)))
-        return opened[0]
-
-    with_inputs(inputs, Limits(), work).close()
-    return orders
+        orders = opened[0].arrays(f"{full_join([one.table for one in matched], places)} ORDER BY p0")
+    opened[0].close()
+    return [orders[f"p{i}"] for i in range(len(matched))]
 
 
 def _keys_alone(opened: OpenedFile) -> FrameSource:

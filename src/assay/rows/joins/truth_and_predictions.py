@@ -14,7 +14,7 @@ from assay.rows.engines.duckdb_engine import demand_embedded, quote_identifier, 
 from assay.rows.engines.narwhals_frames import of_opened
 from assay.rows.files.formats import FRAME, Reading
 from assay.rows.files.opened_file import NUMERIC, VIEW, Home, OpenedFile, check_scalar, locate
-from assay.rows.inputs import input_of, load_inputs, two_inputs, with_inputs
+from assay.rows.inputs import input_of, opened_inputs, two_inputs
 from assay.rows.joins.matches import (
     ColumnChoice,
     JoinTable,
@@ -25,13 +25,11 @@ from assay.rows.joins.matches import (
     uses_of_sides,
 )
 from assay.rows.joins.mismatch_errors import Id, Unmatched, id_columns, unfit_id
-from assay.rows.limits import Limits
 from assay.rows.source import ArraySource, FrameSource, Roles, Source, check_names
 from assay.rows.spark.spark_session import is_cluster, is_spark
 
 if TYPE_CHECKING:
-    import duckdb
-
+    from assay.rows.limits import Limits
     from assay.rows.spark.spark_files import SparkFile
 
 _UNFIT: Final = {"float", "double", "real", "blob", "struct", "map", "union", "variant", "json", "bit"}
@@ -69,16 +67,8 @@ def open_both(  # noqa: PLR0917  the two tables, and how they are read
             fix="give both as frames of Spark, or neither",
         )
     inputs = two_inputs(data, truth_data, reading)
-    settled: list[Roles] = []
-
-    def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
-        predictions, truth = load_inputs(inputs, connection, uses_of_sides(roles, by), reading.progress)
-        table, named = join_tables(predictions, truth, roles, by, unmatched=reading.unmatched)
-        settled.append(named)
-        return table
-
-    opened = with_inputs(inputs, limits or Limits(), work)
-    return of_opened(opened, settled[0])
+    with opened_inputs(inputs, uses_of_sides(roles, by), limits, reading.progress) as (predictions, truth):
+        return of_opened(*join_tables(predictions, truth, roles, by, unmatched=reading.unmatched))
 
 
 def _open_on_cluster(  # noqa: PLR0917  the two tables, and how they are read
@@ -247,13 +237,9 @@ def _check_unique_ids(source: Source, data: object, id: object) -> None:
         check_ids(SparkFrames([plain.native], plain.where).table(0, plain, by), by)
         return
     table = input_of(data, Reading(), "assay_ids", called="data")
-
-    def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
-        [held] = load_inputs([table], connection, [dict.fromkeys(by, "id")])
+    with opened_inputs([table], [dict.fromkeys(by, "id")]) as [held]:
         check_ids(duckdb_table(held, by), by)
-        return held
-
-    with_inputs([table], Limits(), work).close()
+    held.close()
 
 
 def _check_length(source: Source, id: object) -> None:

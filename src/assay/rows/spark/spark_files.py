@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import visible
-from assay.rows.databases.database import is_database, refuse_selection
+from assay.rows.databases.database import check_selection, is_database
 from assay.rows.files.file_digests import demand_digest, digest_of
 from assay.rows.files.formats import Reading, misread, named_format, too_many
 from assay.rows.spark.spark_errors import told_as_ours
@@ -70,7 +70,7 @@ def check_path(path: object, reading: Reading, limits: Limits | None, *, where: 
             fix="leave the engine out: the rows of the table are then fetched and counted on this machine;"
             " or export the table to Parquet where the cluster reads it",
         )
-    refuse_selection(path, reading)
+    check_selection(path, reading)
     if limits is not None:
         raise PlanError(
             "role-clash",

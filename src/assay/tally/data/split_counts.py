@@ -19,7 +19,7 @@ from assay.core.labels import Label
 from assay.core.text import visible
 from assay.rows.databases.database import is_attached, is_database, open_database
 from assay.rows.engines.duckdb_engine import quote_identifier
-from assay.rows.files.file import open_file
+from assay.rows.files.file_set import open_files
 from assay.rows.files.formats import Progress, Reading
 from assay.rows.files.opened_file import OpenedFile, check_scalar
 from assay.rows.inputs import open_embedded
@@ -113,7 +113,7 @@ class SplitRows:
         cls, path: Path, *, reading: Reading, limits: Limits | None = None, progress: Progress | None = None
     ) -> SplitRows:
         """Open a file, checked to its last byte; `progress` hears of that and of every later question."""
-        return cls(open_file(str(path), reading, limits=limits or Limits(), progress=progress))
+        return cls(open_files(path, reading, limits=limits or Limits(), progress=progress))
 
     @classmethod
     def of(

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from assay.core.errors import RowsError
 from assay.rows.files import text_blocks as textfiles
-from assay.rows.files.file import open_file
+from assay.rows.files.file_set import open_files
 from assay.rows.files.opened_file import locate, number_column
 from tests.layers.rows.filing import column, refusal, rows_of
 
 
 def test_i01_a_utf8_byte_order_mark_is_taken_off(write):
     path = write(b"\xef\xbb\xbfid,y\n1,0\n2,1\n")
-    assert list(open_file(path).columns) == ["id", "y"]
+    assert list(open_files(path).columns) == ["id", "y"]
     assert rows_of(path) == [("1", "0"), ("2", "1")]
 
 
@@ -95,7 +95,7 @@ def test_text_behind_a_closing_quote_is_refused_with_its_line(write, row):
 
 
 def test_i12_a_file_without_a_last_newline_is_noted(write):
-    opened = open_file(write("id,y,score\n1,0,0.12\n2,1,0.98"))
+    opened = open_files(write("id,y,score\n1,0,0.12\n2,1,0.98"))
     assert "the file does not end with a newline: it may be cut short" in opened.notes
     assert opened.fetch("SELECT score FROM rows") == [("0.12",), ("0.98",)]
 
@@ -120,11 +120,11 @@ def test_i13_a_duplicate_column_is_refused(write):
 
 def test_columns_that_differ_only_in_case_are_refused_because_the_engine_does_not_tell_them_apart(write):
     assert "case" in refusal(write("id,ID\n1,2\n"), "duplicate-column").what
-    assert list(open_file(write("É,é\n1,2\n")).columns) == ["É", "é"]
+    assert list(open_files(write("É,é\n1,2\n")).columns) == ["É", "é"]
 
 
 def test_a_quoted_name_may_hold_the_delimiter_a_quote_and_a_line_break(write):
-    opened = open_file(write('"a,b","c ""d""","e\nf"\n1,2,3\n'))
+    opened = open_files(write('"a,b","c ""d""","e\nf"\n1,2,3\n'))
     assert list(opened.columns) == ["a,b", 'c "d"', "e\nf"]
     assert opened.first_line == 3
     assert rows_of(opened.path) == [("1", "2", "3")]
@@ -133,7 +133,7 @@ def test_a_quoted_name_may_hold_the_delimiter_a_quote_and_a_line_break(write):
 @pytest.mark.parametrize("header", ['"a"b,c', 'a"b,c', '"a" ,c'])
 def test_a_header_with_misplaced_quotes_is_refused(write, header):
     with pytest.raises(RowsError):
-        open_file(write(f"{header}\n1,2\n"))
+        open_files(write(f"{header}\n1,2\n"))
 
 
 def test_a_line_break_in_a_name_behind_a_byte_order_mark_is_refused(write):
@@ -143,7 +143,7 @@ def test_a_line_break_in_a_name_behind_a_byte_order_mark_is_refused(write):
 
 
 def test_a_column_without_a_name_gets_one_and_a_note(write):
-    opened = open_file(write(",y\n0,a\n"))
+    opened = open_files(write(",y\n0,a\n"))
     assert list(opened.columns) == ["column 1", "y"]
     assert any("no name" in note for note in opened.notes)
     refusal(write(",column 1\n0,a\n"), "duplicate-column")
@@ -260,7 +260,7 @@ def test_mixed_or_lone_line_ends_are_refused_with_their_line(write, content, lin
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
 def test_the_delimiter_is_found_in_the_header_and_shown(write, mark):
-    opened = open_file(write(f"id{mark}y\n1{mark}2\n"))
+    opened = open_files(write(f"id{mark}y\n1{mark}2\n"))
     assert opened.fetch("SELECT y FROM rows") == [("2",)]
     assert opened.notes == (f"delimiter {'tab' if mark == chr(9) else repr(mark)} (detected)",)
 
@@ -276,7 +276,7 @@ def test_a_delimiter_inside_quotes_does_not_count(write):
 
 
 def test_a_tsv_file_states_its_delimiter(write):
-    opened = open_file(write("a,b\tc\n1\t2\n", "f.tsv"))
+    opened = open_files(write("a,b\tc\n1\t2\n", "f.tsv"))
     assert list(opened.columns) == ["a,b", "c"]
     assert opened.notes == ()
 
@@ -295,7 +295,7 @@ def test_i39_numbers_are_read_whole_wherever_they_stand(write):
     content = (
         "id,score\n" + "".join(f"{i},{i % 2}\n" for i in range(30000)) + "".join(f"{i},0.{i}\n" for i in range(1, 10))
     )
-    opened = open_file(write(content))
+    opened = open_files(write(content))
     assert sum(x for x in column(opened, number_column(opened, "score")) if x not in (0, 1)) == pytest.approx(4.5)
     assert opened.columns["score"] == "VARCHAR"
 
@@ -304,7 +304,7 @@ def test_i39_numbers_are_read_whole_wherever_they_stand(write):
 def test_line_breaks_inside_quotes_are_read_right_in_a_large_file(write, end):
     rows = 400_000
     path = write(f"id,y{end}" + "".join(f'{i},"{end}7,8{end}7,8{end}"""{end}' for i in range(rows)))
-    opened = open_file(path)
+    opened = open_files(path)
     assert opened.rows == rows
     assert opened.fetch("SELECT count(*), sum(id::BIGINT), count(DISTINCT y) FROM rows") == [
         (rows, rows * (rows - 1) // 2, 1)
@@ -357,7 +357,7 @@ def test_blocks_of_any_size_give_the_same_rows(write, monkeypatch, field):
 def test_the_scan_is_not_slower_than_it_was_built_to_be(write):
     path = write("id,y,p,s\n" + "123456,cat,dog,0.123456\n" * 2_000_000)
     began = time.thread_time()
-    open_file(path)
+    open_files(path)
     assert path.stat().st_size / (time.thread_time() - began) > 100e6  # a third of the target, for loaded machines
 
 

@@ -22,7 +22,7 @@ from pyarrow import feather
 from assay.core.errors import AssayError, EngineError, PlanError, RowsError
 from assay.rows.engines.duckdb_engine import connect, quote_literal
 from assay.rows.files.csv_shape import Body
-from assay.rows.files.file import open_file
+from assay.rows.files.file_set import open_files
 from assay.rows.files.formats import Reading
 from assay.rows.files.opened_file import check_scalar, translated
 from tests.layers.rows.filing import parquet, refusal, rows_of, zstd
@@ -34,21 +34,16 @@ def test_a_missing_file_suggests_the_nearest_name(write):
     assert "predictions.csv" in error.fix
 
 
-def test_a_folder_is_no_file(tmp_path, write):
-    write("y\n1\n", "inside.csv")
-    assert "inside.csv" in refusal(tmp_path, "no-file", PlanError).known
-
-
 @pytest.mark.parametrize("path", ["", "a\0b.csv", "no/such/folder/f.csv", "s3://bucket/f.csv"])
 def test_a_path_that_cannot_be_is_no_file(path):
     with pytest.raises(PlanError) as caught:
-        open_file(path)
+        open_files(path)
     assert caught.value.code == "no-file"
 
 
 def test_a_device_is_no_file():
     with pytest.raises(PlanError, match="not a regular file"):
-        open_file(os.devnull)
+        open_files(os.devnull)
 
 
 def test_a_file_without_permission_is_no_file(write, monkeypatch):
@@ -91,7 +86,7 @@ def test_a_folder_with_glob_characters_is_taken_literally(tmp_path, name):
             feather.write_feather(pa.table({"a": [value]}), path)
         else:
             path.write_text(f"a\n{value}\n" if name == "f.csv" else f'{{"a":{value}}}\n')
-    assert [int(value) for (value,) in open_file(tmp_path / "a[b]*?" / name).fetch("FROM rows")] == [2]
+    assert [int(value) for (value,) in open_files(tmp_path / "a[b]*?" / name).fetch("FROM rows")] == [2]
 
 
 @pytest.mark.parametrize("name", ["f.csv", "f.jsonl", "f.parquet", "f.arrow"])
@@ -104,14 +99,14 @@ def test_a_folder_called_like_a_setting_adds_no_column(tmp_path, name):
         feather.write_feather(pa.table({"a": [2]}), path)
     else:
         path.write_text("a\n2\n" if name == "f.csv" else '{"a":2}\n')
-    assert list(open_file(path).columns) == ["a"]
+    assert list(open_files(path).columns) == ["a"]
 
 
 def test_a_file_name_that_is_not_utf8_must_be_renamed(tmp_path):
     path = str(tmp_path / os.fsdecode(b"\xff.csv"))
     Path(path).write_bytes(b"a\n1\n")
     with pytest.raises(PlanError, match="not UTF-8"):
-        open_file(path)
+        open_files(path)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +207,7 @@ def test_an_option_no_file_can_be_read_with_is_refused(options):
 
 def test_the_engine_reads_the_one_file_and_nothing_else(write, tmp_path):
     other = write("a\n1\n", "other.csv")
-    opened = open_file(write("a\n1\n"))
+    opened = open_files(write("a\n1\n"))
     for query in (
         f"FROM read_csv({quote_literal(str(other))})",
         f"COPY (SELECT 1) TO {quote_literal(str(tmp_path / 'out.csv'))}",
@@ -242,7 +237,7 @@ def test_the_engine_spills_into_its_own_folder_and_cleans_up(tmp_path, monkeypat
 
 
 def test_a_file_that_changes_after_opening_is_noticed(write):
-    opened = open_file(write("id,y\n1,2\n"))
+    opened = open_files(write("id,y\n1,2\n"))
     write("id,y\n1,2\n3,4\n")
     with pytest.raises(RowsError) as caught:
         opened.fetch("SELECT * FROM rows")
@@ -251,7 +246,7 @@ def test_a_file_that_changes_after_opening_is_noticed(write):
 
 def test_a_file_that_vanishes_after_opening_is_noticed(write):
     path = write("id,y\n1,2\n")
-    opened = open_file(path)
+    opened = open_files(path)
     path.unlink()
     with pytest.raises(PlanError) as caught:
         opened.fetch("SELECT * FROM rows")
@@ -260,9 +255,9 @@ def test_a_file_that_vanishes_after_opening_is_noticed(write):
 
 def test_another_number_of_rows_than_the_file_has_is_an_engine_fault(write, tmp_path):
     with pytest.raises(EngineError, match="another number of rows"):
-        open_file(write("id,y\n1,2\n")).confirm(2)
+        open_files(write("id,y\n1,2\n")).confirm(2)
     with pytest.raises(RowsError, match="footer"):
-        open_file(parquet(tmp_path / "f.parquet", pa.table({"a": [1]}))).confirm(2)
+        open_files(parquet(tmp_path / "f.parquet", pa.table({"a": [1]}))).confirm(2)
 
 
 def test_a_small_file_is_counted_by_the_engine_at_once(write, monkeypatch):
@@ -274,17 +269,17 @@ def test_a_small_file_is_counted_by_the_engine_at_once(write, monkeypatch):
 
     monkeypatch.setattr(Body, "feed", miscount)
     with pytest.raises(EngineError, match="another number of rows"):
-        open_file(write("id,y\n1,2\n"))
+        open_files(write("id,y\n1,2\n"))
 
 
 def test_an_interrupted_query_is_an_interrupt(write):
-    opened = open_file(write("id,y\n1,2\n"))
+    opened = open_files(write("id,y\n1,2\n"))
     with pytest.raises(KeyboardInterrupt), translated(opened):
         raise duckdb.InterruptException
 
 
 def test_memory_running_out_in_the_engine_is_told(write):
-    opened = open_file(write("id,y\n1,2\n"))
+    opened = open_files(write("id,y\n1,2\n"))
     with pytest.raises(EngineError, match="memory"), translated(opened):
         raise duckdb.OutOfMemoryException
 
@@ -294,7 +289,7 @@ def test_no_thread_of_ours_outlives_opening_or_refusing(write):
         return [thread.name for thread in threading.enumerate() if thread.name.startswith("ThreadPool")]
 
     before = ours()
-    opened = open_file(write("id,y\n1,2\n"))
+    opened = open_files(write("id,y\n1,2\n"))
     errors = [refusal(write(f"id,y\n1,{'x' * 3_000_000}\n2\n"), "ragged-row") for _ in range(3)]
     assert ours() == before
     assert opened.rows == 1
@@ -329,7 +324,7 @@ def whole_or_refused(path, content):
     """Read a damaged file: every row, or one of our errors; anything else fails the test."""
     path.write_bytes(content)
     try:
-        opened = open_file(path)
+        opened = open_files(path)
         rows = opened.fetch("SELECT * FROM rows")
         opened.confirm(len(rows))
         for column in opened.columns:
@@ -364,5 +359,5 @@ def test_a_file_with_flipped_bits_is_read_or_refused_and_always_noticed_by_its_p
         whole_or_refused(tmp_path / name, bytes(damaged))
         if flips > 1:
             with pytest.raises(AssayError) as caught:
-                open_file(tmp_path / name, Reading(sha256=pin))
+                open_files(tmp_path / name, Reading(sha256=pin))
             assert caught.value.code == "digest-mismatch"

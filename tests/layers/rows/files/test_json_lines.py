@@ -8,7 +8,7 @@ import pytest
 
 import assay
 from assay.core.errors import RowsError
-from assay.rows.files.file import open_file
+from assay.rows.files.file_set import open_files
 from assay.rows.files.opened_file import check_scalar
 from tests.layers.rows.filing import refusal, rows_of, zstd
 
@@ -18,7 +18,7 @@ def test_json_keeps_numbers_text_and_booleans_apart(write):
         '{"i": 1, "t": "1", "b": true, "f": 0.5, "n": null}\n{"i": -2, "t": "x", "b": null, "f": 1, "n": null}\n',
         "f.jsonl",
     )
-    opened = open_file(path)
+    opened = open_files(path)
     assert opened.columns == {"i": "BIGINT", "t": "VARCHAR", "b": "BOOLEAN", "f": "DOUBLE", "n": "VARCHAR"}
     assert rows_of(path) == [(1, "1", True, 0.5, None), (-2, "x", None, 1.0, None)]
     for column in opened.columns:
@@ -49,7 +49,7 @@ def test_a_json_array_is_told_how_to_become_lines(write):
 
 
 def test_a_key_that_is_missing_on_a_line_matters_when_it_is_asked_for(write):
-    opened = open_file(write('{"id":1,"y":0}\n{"id":2}\n{"id":3,"y":1}\n', "f.jsonl"))
+    opened = open_files(write('{"id":1,"y":0}\n{"id":2}\n{"id":3,"y":1}\n', "f.jsonl"))
     check_scalar(opened, "id")
     with pytest.raises(RowsError) as caught:
         check_scalar(opened, "y")
@@ -59,7 +59,7 @@ def test_a_key_that_is_missing_on_a_line_matters_when_it_is_asked_for(write):
 
 @pytest.mark.parametrize("other", ['"1"', "true"])
 def test_mixed_types_are_refused_with_their_lines_when_asked_for(write, other):
-    opened = open_file(write(f'{{"y":1}}\n{{"y":2}}\n{{"y":{other}}}\n', "f.ndjson"))
+    opened = open_files(write(f'{{"y":1}}\n{{"y":2}}\n{{"y":{other}}}\n', "f.ndjson"))
     with pytest.raises(RowsError) as caught:
         check_scalar(opened, "y")
     assert caught.value.code == "mixed-types-in-column"
@@ -69,7 +69,7 @@ def test_mixed_types_are_refused_with_their_lines_when_asked_for(write, other):
 
 @pytest.mark.parametrize("value", ["[1]", '{"a":1}', "[]", "{}"])
 def test_nested_values_are_refused_when_asked_for(write, value):
-    opened = open_file(write(f'{{"id":1,"y":1}}\n{{"id":2,"y":{value}}}\n', "f.jsonl"))
+    opened = open_files(write(f'{{"id":1,"y":1}}\n{{"id":2,"y":{value}}}\n', "f.jsonl"))
     check_scalar(opened, "id")
     with pytest.raises(RowsError) as caught:
         check_scalar(opened, "y")
@@ -78,7 +78,7 @@ def test_nested_values_are_refused_when_asked_for(write, value):
 
 
 def test_whole_numbers_are_exact_or_refused(write):
-    opened = open_file(
+    opened = open_files(
         write('{"a":18446744073709551615,"b":-1,"c":1,"d":9007199254740993}\n'
               '{"a":0,"b":18446744073709551615,"c":123456789012345678901234567890,"d":0.5}\n', "f.jsonl")
     )  # fmt: skip
@@ -108,7 +108,7 @@ def test_json_files_share_the_rules_of_text(write):
     refusal(write(b'{"a":"\xe9"}\n', "f.jsonl"), "encoding")
     assert refusal(write(b'{"a":1}\n{"a":"\x00"}\n', "f.jsonl"), "control-character").where.endswith("line 2")
     refusal(write('{"a":1}\n{"a":2}\n', "f.jsonl"), "too-many-rows", max_rows=1)
-    assert "newline" in open_file(write('{"a":1}', "f.jsonl")).notes[0]
+    assert "newline" in open_files(write('{"a":1}', "f.jsonl")).notes[0]
     assert rows_of(write(gzip.compress(b'{"a":1}\n'), "f.jsonl.gz")) == [(1,)]
     assert rows_of(write(zstd(b'{"a":1}\n'), "f.ndjson.zst")) == [(1,)]
 
@@ -116,11 +116,11 @@ def test_json_files_share_the_rules_of_text(write):
 def test_keys_are_columns_as_they_are_written(write):
     keys = ["é", "q\"/~'", "a b", "$x", "select", "0"]
     path = write(json.dumps({key: i for i, key in enumerate(keys)}) + "\n", "f.jsonl")
-    assert list(open_file(path).columns) == keys
+    assert list(open_files(path).columns) == keys
     assert rows_of(path) == [tuple(range(len(keys)))]
     refusal(write('{"a":1,"A":2}\n', "f.jsonl"), "duplicate-column")
     refusal(write('{"a\\u0000b":1}\n', "f.jsonl"), "file-unreadable")
-    assert "left out" in open_file(write('{"":1,"a":2}\n', "f.jsonl")).notes[0]
+    assert "left out" in open_files(write('{"":1,"a":2}\n', "f.jsonl")).notes[0]
 
 
 def test_a_long_json_line_is_read(write):

@@ -18,7 +18,7 @@ from pyarrow import feather
 import assay
 from assay.core.errors import EngineError, MissingColumn, RowsError
 from assay.rows.engines.duckdb_engine import quote_identifier, quote_literal
-from assay.rows.files.file import open_file
+from assay.rows.files.file_set import open_files
 from assay.rows.files.formats import Reading
 from assay.rows.files.json_lines import pointer
 from assay.rows.files.opened_file import check_scalar, locate, number_column
@@ -28,7 +28,7 @@ from tests.layers.rows.filing import column, parquet
 def test_an_opened_file_knows_what_it_is(write):
     content = b"id,y\n1,2\n"
     path = write(content)
-    opened = open_file(str(path))
+    opened = open_files(str(path))
     assert (opened.path, opened.format, opened.bytes, opened.rows, opened.first_line) == (str(path), "csv", 9, 1, 2)
     assert opened.sha256 == hashlib.sha256(content).hexdigest()
     assert opened.relation.fetchall() == [("1", "2")]
@@ -47,14 +47,14 @@ def test_progress_is_told_in_bytes_up_to_the_end(tmp_path, name):
         content = b'{"y":1}\n' * 300_000 if "jsonl" in name else b"y,z\n" + b"1,2\n" * 800_000
         path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
     told = []
-    opened = open_file(path, progress=lambda done, total: told.append((done, total)))
+    opened = open_files(path, progress=lambda done, total: told.append((done, total)))
     opened.fetch("SELECT count(*) FROM rows")
     assert told[-1] == (path.stat().st_size, path.stat().st_size)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
 
 
 def test_rows_are_located_in_file_order(write):
-    opened = open_file(
+    opened = open_files(
         write("id,y\n" + "".join(f"{i},{'bad' if i % 100_000 == 7 else 'ok'}\n" for i in range(1, 1_000_001)))
     )
     assert locate(opened, "y = 'bad'", ["id", "y"]) == [
@@ -66,18 +66,18 @@ def test_rows_are_located_in_file_order(write):
 
 
 def test_a_column_called_row_is_no_hindrance_to_locating(write):
-    opened = open_file(write("row,ROW_\nx,y\n"))
+    opened = open_files(write("row,ROW_\nx,y\n"))
     assert locate(opened, "\"row\" = 'x'", ["row", "ROW_"]) == [(1, {"row": "x", "ROW_": "y"})]
 
 
 def test_rows_with_a_label_are_found_by_its_type(tmp_path, write):
-    opened = open_file(write('y\na\nit\'s\n""\na\n'))
+    opened = open_files(write('y\na\nit\'s\n""\na\n'))
     assert opened.rows_with("y", "a") == [1, 4]
     assert opened.rows_with("y", "it's") == [2]
     assert opened.rows_with("y", "") == [3]
     assert opened.rows_with("y", object()) == []
     table = pa.table({"i": [3, None, 5], "b": [True, False, None], "f": [0.5, 2.0, None]})
-    opened = open_file(parquet(tmp_path / "f.parquet", table))
+    opened = open_files(parquet(tmp_path / "f.parquet", table))
     assert opened.rows_with("i", 5) == [3]
     assert opened.rows_with("i", None) == [2]
     assert opened.rows_with("b", label=True) == [1]
@@ -86,7 +86,7 @@ def test_rows_with_a_label_are_found_by_its_type(tmp_path, write):
 
 @pytest.mark.parametrize("text", ["1", "-1.5", "+.5", "1.", "1e-5", "1E+5", "007", "0.1234567890123456789"])
 def test_a_number_is_read_as_written(write, text):
-    opened = open_file(write(f"id,w\n1,{text}\n2,\n"))
+    opened = open_files(write(f"id,w\n1,{text}\n2,\n"))
     assert column(opened, number_column(opened, "w")) == [float(text), None]
 
 
@@ -94,7 +94,7 @@ def test_a_number_is_read_as_written(write, text):
     "text", ["x", "NA", "nan", "inf", "1_000", " 1", "1 ", "1,5", "0x10", "1e999", '""', "--1", "1e", "."]
 )
 def test_what_is_not_a_number_is_counted_and_located(write, text):
-    opened = open_file(write(f"id;w\n1;1\n2;{text}\n3;2\n4;{text}\n"))
+    opened = open_files(write(f"id;w\n1;1\n2;{text}\n3;2\n4;{text}\n"))
     with pytest.raises(RowsError) as caught:
         number_column(opened, "w")
     error = caught.value
@@ -106,17 +106,17 @@ def test_what_is_not_a_number_is_counted_and_located(write, text):
 
 def test_a_decimal_comma_is_read_only_when_stated(write):
     path = write("id;w\n1;0,95\n2;-1,5e1\n3;\n")
-    opened = open_file(path, Reading(decimal=","))
+    opened = open_files(path, Reading(decimal=","))
     assert column(opened, number_column(opened, "w")) == [0.95, -15.0, None]
     with pytest.raises(RowsError, match="2 values"):
-        number_column(open_file(path), "w")
+        number_column(open_files(path), "w")
     with pytest.raises(RowsError, match="1 value"):
-        number_column(open_file(write("id;w\n1;0.95\n"), Reading(decimal=",")), "w")
+        number_column(open_files(write("id;w\n1;0.95\n"), Reading(decimal=",")), "w")
 
 
 def test_numbers_of_typed_files_are_exact_or_refused(tmp_path):
     table = pa.table({"i": [1, 2**53], "big": [1, 2**53 + 1], "f": [0.5, None], "t": ["1", "2"], "b": [True, False]})
-    opened = open_file(parquet(tmp_path / "f.parquet", table))
+    opened = open_files(parquet(tmp_path / "f.parquet", table))
     for name, first in (("i", 1.0), ("f", 0.5), ("t", 1.0)):
         assert column(opened, number_column(opened, name))[0] == first
     for name in ("big", "b"):
@@ -126,7 +126,7 @@ def test_numbers_of_typed_files_are_exact_or_refused(tmp_path):
 
 
 def test_a_missing_column_suggests_the_nearest_one(write):
-    opened = open_file(write("id,weight\n1,2\n"))
+    opened = open_files(write("id,weight\n1,2\n"))
     with pytest.raises(MissingColumn) as caught:
         check_scalar(opened, "wieght")
     assert '"weight"' in caught.value.fix
@@ -137,7 +137,7 @@ def test_a_missing_column_suggests_the_nearest_one(write):
 def test_i33_names_with_sql_in_them_are_names(write):
     name = 'a" ; drop table t; --'
     spelled = '"' + name.replace('"', '""') + '"'
-    opened = open_file(write(f"{spelled},y\nx,'; drop view rows; --\n"))
+    opened = open_files(write(f"{spelled},y\nx,'; drop view rows; --\n"))
     assert list(opened.columns) == [name, "y"]
     assert column(opened, quote_identifier(name)) == ["x"]
     assert opened.rows_with(name, "x") == [1]
@@ -170,7 +170,7 @@ def test_any_name_and_text_comes_back_from_the_engine_as_it_went_in(name, text):
 )
 def test_any_column_names_come_back_from_a_file(write, names):
     header = ",".join('"' + name.replace('"', '""') + '"' for name in names)
-    opened = open_file(write(f"{header}\n" + ",".join(map(str, range(len(names)))) + "\n"))
+    opened = open_files(write(f"{header}\n" + ",".join(map(str, range(len(names)))) + "\n"))
     assert list(opened.columns) == names
     assert [column(opened, quote_identifier(name))[0] for name in names] == list(map(str, range(len(names))))
 
@@ -210,7 +210,7 @@ def test_a_digest_is_taken_while_the_engine_counts(tmp_path, monkeypatch):
     pq.write_table(pa.table({"y": [1, 0], "p": [1, 1]}), path)
     go = threading.Event()
     monkeypatch.setattr("assay.rows.files.file_digests.digest_of", lambda *_: go.wait(20) and "f" * 64)
-    opened = open_file(path)
+    opened = open_files(path)
     assert opened.fetch("SELECT count(*) FROM rows") == [(2,)]
     go.set()
     assert opened.sha256 == "f" * 64
@@ -225,4 +225,4 @@ def test_a_file_that_cannot_be_hashed_is_told_when_its_digest_is_asked_for(tmp_p
 
     monkeypatch.setattr("assay.rows.files.file_digests.digest_of", fail)
     with pytest.raises(assay.PlanError, match="cannot be read"):
-        open_file(path).confirm(2)
+        open_files(path).confirm(2)

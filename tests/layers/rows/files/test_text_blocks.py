@@ -13,7 +13,7 @@ import pytest
 
 from assay.core.errors import PlanError, RowsError
 from assay.rows.files import text_blocks as textfiles
-from assay.rows.files.file import open_file
+from assay.rows.files.file_set import open_files
 from assay.rows.files.formats import Reading
 from tests.layers.rows.filing import refusal, rows_of, zstd
 
@@ -23,7 +23,7 @@ from tests.layers.rows.filing import refusal, rows_of, zstd
 )
 def test_compressed_text_is_read_and_hashed_as_stored(write, name, pack):
     content = pack(b"\xef\xbb\xbfid,y\n" + b'1,"a\nb"\n' * 400_000)
-    opened = open_file(write(content, name))
+    opened = open_files(write(content, name))
     assert opened.rows == 400_000
     assert opened.sha256 == hashlib.sha256(content).hexdigest()
     assert opened.bytes == len(content)
@@ -48,14 +48,14 @@ def test_a_damaged_compressed_file_is_unreadable(write, name, pack):
     refusal(write(bytes(content) + b"garbage", name), "file-unreadable")
     content[len(content) // 2] ^= 0xFF
     with pytest.raises(RowsError):
-        open_file(write(bytes(content), name))
+        open_files(write(bytes(content), name))
 
 
 def test_zstd_without_pyarrow_says_what_to_install(write, monkeypatch):
     monkeypatch.setattr(textfiles, "optional", lambda _: None)
     path = write(zstd(b"id,y\n1,2\n"), "f.csv.zst")
     with pytest.raises(PlanError) as caught:
-        open_file(path)
+        open_files(path)
     assert caught.value.code == "missing-extra"
     assert "pip install" in caught.value.fix
 
@@ -63,9 +63,9 @@ def test_zstd_without_pyarrow_says_what_to_install(write, monkeypatch):
 # The peak is VmHWM: ru_maxrss outlives exec, so a child would report the memory of the test run that started it.
 REFUSED = """
 import sys
-from assay.rows.files.file import open_file
+from assay.rows.files.file_set import open_files
 try:
-    open_file(sys.argv[1])
+    open_files(sys.argv[1])
 except Exception as error:
     peak = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
     print(error.code, *peak)
@@ -98,4 +98,4 @@ def test_the_byte_cap_holds_for_compressed_text(write):
 
 def test_a_small_file_may_be_compressed_as_well_as_it_goes(write):
     path = write(gzip.compress(b"y\n" + b"0\n" * 1_000_000), "f.csv.gz")
-    assert open_file(path, Reading(max_ratio=1)).rows == 1_000_000
+    assert open_files(path, Reading(max_ratio=1)).rows == 1_000_000
