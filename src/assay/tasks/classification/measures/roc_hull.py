@@ -38,7 +38,7 @@ class Hulls:
         below = np.cumsum(self.neg) - self.neg - (np.cumsum(negatives) - negatives)[self.table]
         pairs = self.added(self.pos) * negatives
         won = self.added(self.pos * (below + self.neg / 2))
-        return np.maximum(0.5, np.divide(won, pairs, out=np.full(self.tables, np.nan), where=pairs > 0))
+        return cast("Floats", np.maximum(0.5, _over(won, pairs, pairs > 0)))
 
     def losses(self, alpha: float | None, beta: float | None) -> Floats:
         """Expected losses under Beta(alpha, beta) costs, over those of the best constant calls (Hand 2009, 2014).
@@ -62,7 +62,11 @@ class Hulls:
         lost = neg / n[table] * b0 + pos / n[table] * b1
         parts, whole = self.added(lost[: len(self.pos)]), lost[len(self.pos) :]
         # No hull loses more than the best constant call, but for rounding.
-        return np.minimum(1.0, np.divide(parts, whole, out=np.full(self.tables, np.nan), where=there))
+        return cast("Floats", np.minimum(1.0, _over(parts, whole, there)))
+
+
+def _over(top: Floats, under: Floats, there: NDArray[np.bool_]) -> Floats:
+    return cast("Floats", np.divide(top, under, out=np.full(len(top), np.nan), where=there))
 
 
 def hulls(t: Ranked) -> Hulls:
