@@ -107,13 +107,14 @@ def test_the_hull_is_isotonic_regression_by_rounds_and_one_by_one(rounds, monkey
     risen = np.arange(1.0, 401)[None]  # a last part below all others pools backwards, one part a round
     for pos, neg in ((noise, noise[::-1, ::-1]), (risen, np.append(np.full((1, 399), 400.0), [[1e9]], axis=1))):
         hulls = _pooled(pos.astype(float), neg.astype(float))
-        for hull, p, q in zip(hulls, pos, neg, strict=True):
-            rows = p + q > 0
+        assert hulls.tables == len(pos)
+        for number, (p, q) in enumerate(zip(pos, neg, strict=True)):
+            rows, own = p + q > 0, hulls.table == number
             fit = isotonic_regression(p[rows] / (p + q)[rows], weights=(p + q)[rows]).x
-            shares = hull.pos / (hull.pos + hull.neg)
+            shares = hulls.pos[own] / (hulls.pos + hulls.neg)[own]
             assert np.all(np.diff(shares) > 0)
             assert np.unique(fit.round(12)) == pytest.approx(np.unique(shares.round(12)))
-            assert (hull.pos.sum(), hull.neg.sum()) == (p.sum(), q.sum())
+            assert (hulls.pos[own].sum(), hulls.neg[own].sum()) == (p.sum(), q.sum())
 
 
 def test_delongs_variance_of_two_small_rankings():

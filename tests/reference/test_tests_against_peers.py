@@ -18,7 +18,6 @@ from assay.inference.tests import anova, contingency, mcnemar, means, ranks, sev
 from assay.inference.tests.delong import areas, delong
 from assay.inference.tests_catalogue import find_test
 from assay.inference.units.class_score_units import judge_units
-from assay.inference.units.margins import equivalent
 from assay.inference.units.permutation_and_bootstrap import mean_permutation, paired_bootstrap, paired_permutation
 from assay.tally.contingency_tables import Calls, Outcomes, Patterns, Strata, Table
 from assay.tally.paired.half_sample_folds import Halved
@@ -373,8 +372,8 @@ def test_equivalence_of_means_equals_statsmodels(seed):
     from statsmodels.stats.weightstats import ttost_paired
 
     a, b = values(seed)
-    assert equivalent(means.paired_t, 0.5)(Pairs.of(a, b)).test == "mean_equivalence"
-    assert equivalent(means.paired_t, 0.5)(Pairs.of(a, b)).p == near(ttost_paired(a, b, -0.5, 0.5)[0], rel=1e-9)
+    found = find_test("mean_equivalence")(Pairs.of(a, b), margin=0.5)
+    assert found.p == near(ttost_paired(a, b, -0.5, 0.5)[0], rel=1e-9)
 
 
 def test_swaps_of_items_agree_with_scipys_permutation_test():

@@ -96,10 +96,6 @@ class UnitTable(Digested):
         """The sums with one unit left out, for each unit."""
         return self.total() - self.sums
 
-    def weighted(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sums of draws in which each unit counts as often as its weight; draws by sums."""
-        return weights @ self.sums
-
     def select(self, ids: Sequence[str]) -> UnitTable:
         """The rows of some units, by name."""
         place = {name: number for number, name in enumerate(self.ids or ())}

@@ -109,15 +109,9 @@ class Tables:
         left = np.arange(len(tables))
         for size in self._draws.stages(self._wanted.draws):
             ordered = Ordered(self._values(measure, size, tables[left]), self._wanted.level)
-            lows, highs = self._ends(measure, values[left], tables[left], ordered)
-            error, undefined = ordered.error.tolist(), np.broadcast_to(ordered.undefined, left.shape).tolist()
-            for row, i in enumerate(left.tolist()):
-                notes, ends = draws_said(size, undefined[row], error[row]), (float(lows[row]), float(highs[row]))
-                intervals[i] = (
-                    notes
-                    if isinstance(notes, str)
-                    else built(self._wanted, measure, float(values[i]), ends, self._name, draws=size, notes=notes)
-                )
+            ends = self._ends(measure, values[left], tables[left], ordered)
+            found = from_draws(self._wanted, measure, values[left], ordered, ends, self._name)
+            intervals |= dict(zip(left.tolist(), found, strict=True))
             left = left[ordered.error > STEADY]
             if not len(left):
                 break
@@ -192,20 +186,15 @@ class Classes:
             ordered = Ordered(draws.values(measure, size), level)
             if ordered.error[0] <= STEADY:
                 break
-        notes = draws_said(ordered.draws, int(ordered.undefined[0]), float(ordered.error[0]))
-        if isinstance(notes, str):
-            return notes
         name, ends = self._ends(measure, value, ordered, spared)
-        if method in RESAMPLED:
-            notes += _vanished(measure, draws, ordered.draws)
-        elif _is_distance(measure):
+        notes = _vanished(measure, draws, ordered.draws) if method in RESAMPLED else ()
+        if method not in RESAMPLED and _is_distance(measure):
             # The bias of a distance fades as the distance grows, so its far end is not moved towards the best one.
             far = np.minimum(ordered.low, ends[0]), np.maximum(ordered.high, ends[1])
             blocks = draws.blocks(self._wanted.draws)
             near = _near(measure, value, blocks, spared.table, level)
             ends = (far[0], near) if measure.better is HIGHER else (near, far[1])
-        low, high = float(ends[0][0]), float(ends[1][0])
-        return built(self._wanted, measure, value, (low, high), name, draws=ordered.draws, notes=notes)
+        return from_draws(self._wanted, measure, np.array([value]), ordered, ends, name, notes)[0]
 
     def _ends(self, measure: Measure, value: float, ordered: Ordered, spared: Influence) -> tuple[str, Ends]:
         method, finite = self._wanted.cells, math.isfinite(value) and math.isfinite(ordered.at(np.ones(1))[0])
@@ -270,18 +259,9 @@ class Weighted:
             ordered = Ordered(values, self._wanted.level)
             if (ordered.error <= STEADY).all():
                 break
-        undefined = np.broadcast_to(ordered.undefined, len(results))
-        out: list[Found] = []
-        for i, result in enumerate(results):
-            notes = draws_said(size, int(undefined[i]), float(ordered.error[i]))
-            if isinstance(notes, str):
-                out.append(notes)
-                continue
-            if self._wanted.cells not in COUNTED:
-                notes += (f"{self._wanted.cells} is for counts; weighted rows are drawn",)
-            ends = float(ordered.low[i]), float(ordered.high[i])
-            out.append(built(self._wanted, measure, result.value, ends, WEIGHTED, draws=size, notes=notes))
-        return out
+        cells, values = self._wanted.cells, np.array([result.value for result in results])
+        notes = () if cells in COUNTED else (f"{cells} is for counts; weighted rows are drawn",)
+        return from_draws(self._wanted, measure, values, ordered, (ordered.low, ordered.high), WEIGHTED, notes)
 
     @staticmethod
     def _values(measure: Measure, block: Multiclass, classes: NDArray[np.intp] | None) -> Floats:
@@ -314,14 +294,28 @@ def built(
     return Interval(low=low, high=high, level=wanted.level, method=method, draws=draws, seed=seed, notes=notes)
 
 
-def draws_said(draws: int, undefined: int, error: float) -> tuple[str, ...] | str:
-    """What must be said of the draws; a plain text when too many of them are undefined."""
-    if undefined > ALLOWED * draws:
-        return f"{undefined:,} of {draws:,} draws are undefined"
-    notes = [f"{undefined:,} of {draws:,} draws are undefined and were left out"] if undefined else []
-    if error > STEADY:
-        notes.append(f"the draws leave a bound uncertain by {100 * error:.2g} % of the width")
-    return tuple(notes)
+def from_draws(  # noqa: PLR0917  values, their draws, and what is told of them
+    wanted: Wanted,
+    measure: Measure,
+    values: Floats,
+    ordered: Ordered,
+    ends: Ends,
+    method: str,
+    more: tuple[str, ...] = (),
+) -> list[Found]:
+    """The interval of each value from its draws, with what must be said of these; none where too many are undefined."""
+    found: list[Found] = []
+    columns = (values, *ends, ordered.error, np.broadcast_to(ordered.undefined, values.shape))
+    for value, low, high, error, undefined in zip(*(column.tolist() for column in columns), strict=True):
+        told = f"{undefined:,} of {ordered.draws:,} draws are undefined"
+        if undefined > ALLOWED * ordered.draws:
+            found.append(told)
+            continue
+        notes = [f"{told} and were left out"] if undefined else []
+        if error > STEADY:
+            notes.append(f"the draws leave a bound uncertain by {100 * error:.2g} % of the width")
+        found.append(built(wanted, measure, value, (low, high), method, draws=ordered.draws, notes=(*notes, *more)))
+    return found
 
 
 def _vanished(measure: Measure, draws: CellDraws, size: int) -> tuple[str, ...]:

@@ -63,19 +63,15 @@ def student_quantile(share: float, freedom: float) -> float:
     return sum(term / freedom**power for power, term in enumerate(terms))
 
 
-def wilson(successes: int, of: int, level: float) -> Bounds:
+def wilson(successes: float, of: float, level: float) -> Bounds:
     """Wilson score interval.
 
     >>> low, high = wilson(231, 258, 0.95)
     >>> round(low, 3), round(high, 3)
     (0.852, 0.927)
     """
-    z2 = normal_quantile((1 + level) / 2) ** 2
-    p = successes / of
-    middle = (successes + z2 / 2) / (of + z2)
-    half = math.sqrt(z2 * (p * (1 - p) / of + z2 / (4 * of * of))) / (1 + z2 / of)
-    # At 0 and n the formula gives the end of the range up to rounding; it is exact there by algebra.
-    return (0.0 if successes == 0 else max(0.0, middle - half)), (1.0 if successes == of else min(1.0, middle + half))
+    low, high = _wilson_stack(np.float64(successes), np.float64(of), level)  # type: ignore[arg-type]
+    return float(low), float(high)
 
 
 def recovered(x: float, of_x: Bounds, y: float, of_y: Bounds, correlation: float = 0.0) -> Bounds:
@@ -100,7 +96,7 @@ def outermost(inside: float, outside: float, holds: Callable[[float], bool]) -> 
     return inside
 
 
-def clopper_pearson(successes: int, of: int, level: float) -> Bounds:
+def clopper_pearson(successes: float, of: float, level: float) -> Bounds:
     """Clopper-Pearson interval: never covers less than its level, at the price of width.
 
     >>> low, high = clopper_pearson(1, 1, 0.95)
@@ -110,7 +106,7 @@ def clopper_pearson(successes: int, of: int, level: float) -> Bounds:
     return _beta_ends(successes, of - successes, 1, level)
 
 
-def jeffreys(successes: int, of: int, level: float) -> Bounds:
+def jeffreys(successes: float, of: float, level: float) -> Bounds:
     """Jeffreys interval: the middle of the Beta(x + 1/2, n - x + 1/2) distribution, open at 0 and n.
 
     >>> low, high = jeffreys(0, 10, 0.95)
@@ -130,7 +126,7 @@ def _beta_ends(successes: float, failures: float, more: int, level: float, open_
     return low, high
 
 
-SHARES: Final[dict[str, Callable[[int, int, float], Bounds]]] = {
+SHARES: Final[dict[str, Callable[[float, float, float], Bounds]]] = {
     "wilson": wilson,
     "clopper-pearson": clopper_pearson,
     "jeffreys": jeffreys,
@@ -146,7 +142,7 @@ def fitting(method: str, of: float) -> str:
     return "clopper-pearson" if method == "wilson" and of < FEWEST else method
 
 
-def of_share(successes: int, of: int, level: float, method: str) -> Bounds:
+def of_share(successes: float, of: float, level: float, method: str) -> Bounds:
     """The interval of one share by a named method, exact for very few rows."""
     return SHARES[fitting(method, of)](successes, of, level)
 
@@ -171,6 +167,7 @@ def _wilson_stack(successes: Floats, of: Floats, level: float) -> Stack:
     middle = (successes + z2 / 2) / (of + z2)
     half = np.sqrt(z2 * (p * (1 - p) / of + z2 / (4 * of * of))) / (1 + z2 / of)
     low, high = np.maximum(0.0, middle - half), np.minimum(1.0, middle + half)
+    # At 0 and n the formula gives the end of the range up to rounding; it is exact there by algebra.
     return np.where(successes == 0, 0.0, low), np.where(successes == of, 1.0, high)
 
 

@@ -9,6 +9,7 @@ little that its exact place among thousands of neighbours does not show in the s
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -20,7 +21,7 @@ from assay.inference.resampling import stream
 from assay.tally.scores.ranked_table import Linked, Ranked
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from assay.core.arrays import Floats
     from assay.inference.intervals.interval_choice import Wanted
@@ -133,8 +134,17 @@ class Band:
     seed: int
 
 
-def band(curve: Curve, t: Ranked, wanted: Wanted, places: ArrayLike | None = None) -> Band:
-    """True positive rates at false positive rates; or precision at recalls, false positives growing evenly between."""
+def band(
+    curve: Curve,
+    t: Ranked,
+    wanted: Wanted,
+    places: ArrayLike | None = None,
+    keep: Callable[[Band], NDArray[np.int64]] | None = None,
+) -> Band:
+    """True positive rates at false positive rates; or precision at recalls, false positives growing evenly between.
+
+    Of a band that `keep` has looked at, only the places whose numbers it gives are left.
+    """
     if not t.positives or not t.negatives:
         msg = "a curve needs rows of both classes"
         raise ValueError(msg)
@@ -143,14 +153,24 @@ def band(curve: Curve, t: Ranked, wanted: Wanted, places: ArrayLike | None = Non
     value, rows = _heights(curve, t, at)
     blocks = draws_of(t, wanted.seed).blocks(DRAWS)
     drawn = np.concatenate([_heights(curve, block, at)[0] for block in blocks])
+    whole = _around(curve, at, value, rows, drawn, wanted)
+    if keep is None:
+        return whole
+    some = keep(whole)
+    return _around(curve, at[some], value[some], rows[some], drawn[:, some], wanted)
+
+
+def _around(  # noqa: PLR0917  a curve, its draws, and what is asked for
+    curve: Curve, at: Floats, value: Floats, rows: Floats, drawn: Floats, wanted: Wanted
+) -> Band:
+    """The band around the heights of a curve at some places, from those of its draws."""
     middle, on = _logit(value, rows), _logit(drawn, rows)
-    spread = np.sqrt(((on - on.mean(axis=0)) ** 2).mean(axis=0))
+    off = on - on.mean(axis=0)
     # Where no draw varies, a share of so many rows still would.
     inside = _inside(value, rows)
-    spread = np.maximum(spread, 1 / np.sqrt(rows * inside * (1 - inside)))
-    far = np.abs(on - on.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    spread = np.maximum(np.sqrt((off**2).mean(axis=0)), 1 / np.sqrt(rows * inside * (1 - inside)))
     z = normal_quantile((1 + wanted.level) / 2)
-    every = max(z, float(np.quantile(far.max(axis=1), wanted.level)))
+    every = max(z, float(np.quantile((np.abs(off) / spread).max(axis=1), wanted.level)))
     low, high, all_low, all_high = (_chance(middle + k * spread) for k in (-z, z, -every, every))
     if curve == "roc":
         # A ROC curve never falls, so what bounds it at one place from below does so at all later ones, and the reverse.

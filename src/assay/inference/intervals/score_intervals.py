@@ -249,7 +249,7 @@ class ScoreUncertainty:
     def _of_share(self, result: Share) -> Found:
         level, of = self._wanted.level, int(result.denominator)
         # Tied places count in part, and Wilson's interval takes parts.
-        low, high = wilson(cast("int", float(result.numerator)), of, level)
+        low, high = wilson(float(result.numerator), of, level)
         return Interval(low=low, high=high, level=level, method="wilson")
 
     def _of_classes(self, t: Scores, measure: Measure, result: Number) -> Found:

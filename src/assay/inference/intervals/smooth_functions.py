@@ -91,15 +91,20 @@ def corrected(draws: Ordered, centre: float, stretch: float) -> Ends:
     return middle + wider * draws.low, middle + wider * draws.high
 
 
-def bca(value: Floats, draws: Ordered, influence: Floats, count: Floats, level: float) -> Ends:
-    """Bias-corrected and accelerated interval (Efron 1987) from draws and the influence of each cell."""
+def bca(  # noqa: PLR0917  a value, its draws and how cells move it
+    value: Floats, draws: Ordered, influence: Floats, count: Floats, level: float, slack: float | None = None
+) -> Ends:
+    """Bias-corrected and accelerated interval (Efron 1987) from draws and the influence of each cell.
+
+    Draws that differ from the value by `slack` or less, unless stated by rounding, are the same.
+    """
     from scipy.special import ndtr, ndtri
 
     seen = draws.draws - draws.undefined
     # Draws of the same table give the same value up to rounding, which must not decide on which side they count.
-    slack = np.where(np.isfinite(value), ROUNDING * np.abs(value), 0.0)
-    less = (draws.values < (value - slack)[..., np.newaxis]).sum(axis=-1)
-    below = (less + (draws.values <= (value + slack)[..., np.newaxis]).sum(axis=-1)) / 2 / seen
+    same = np.where(np.isfinite(value), ROUNDING * np.abs(value), 0.0) if slack is None else slack
+    less = (draws.values < (value - same)[..., np.newaxis]).sum(axis=-1)
+    below = (less + (draws.values <= (value + same)[..., np.newaxis]).sum(axis=-1)) / 2 / seen
     edge = 0.5 / seen
     bias = ndtri(np.clip(below, edge, 1 - edge))
     spread, skew = (count * influence**2).sum(axis=-1), (count * influence**3).sum(axis=-1)

@@ -19,7 +19,8 @@ from assay.core.values import Share, Undefined
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect
 from assay.inference.intervals.auc import ADDED, area_ends, near_an_end
-from assay.inference.intervals.proportion import normal_quantile, recovered
+from assay.inference.intervals.proportion import recovered
+from assay.inference.intervals.smooth_functions import Ordered, bca
 from assay.inference.resampling import stream
 from assay.measures.declare import Measure
 
@@ -198,42 +199,31 @@ class Units:
         if spread <= SAME:
             return Effect(name=self.name, value=a - b, no_interval=NO_SPREAD, share=self.share), 0.0
         centre = self.centre
-        low, high = (end + (a - b - centre) for end in self.bca(centre, np.sort(values), level))
+        low, high = (end + (a - b - centre) for end in self.bca(centre, values, level))
         method = f"bca of {self.method}" if self.jackknifed else f"bias-corrected draws of {self.method}"
         interval = Interval(low=low, high=high, level=level, method=method, draws=draws, seed=seed)
         return Effect(name=self.name, value=a - b, interval=interval, share=self.share), spread
 
     def bca(self, gap: float, values: Floats, level: float) -> tuple[float, float]:
         """Efron's interval; a jackknife that leaves out one row has only as many values as there are cells."""
-        from scipy.special import ndtr, ndtri
-
-        below = (np.searchsorted(values, gap - SAME) + np.searchsorted(values, gap + SAME)) / 2 / len(values)
-        edge = 0.5 / len(values)
-        bias, skew = float(ndtri(min(max(below, edge), 1 - edge))), self._skew()
-        ends = []
-        for tail in ((1 - level) / 2, (1 + level) / 2):
-            shifted = bias + normal_quantile(tail)
-            at = float(ndtr(bias + shifted / (1 - skew * shifted))) if 1 - skew * shifted > 0 else float(shifted > 0)
-            ends.append(float(np.quantile(values, min(max(at, edge), 1 - edge))))
-        return ends[0], ends[1]
+        low, high = bca(np.array([gap]), Ordered(values, level), *self._pulls(), level, SAME)
+        return float(low[0]), float(high[0])
 
     @property
     def jackknifed(self) -> bool:
         """Whether the units are few enough to leave each out once."""
         return len(self.count) <= JACKKNIFED
 
-    def _skew(self) -> float:
+    def _pulls(self) -> tuple[Floats, Floats]:
+        """How far a unit of each kind pulls the difference, and how many there are; nothing where they are too many."""
         if not self.jackknifed:
-            return 0.0
+            return np.zeros(1), np.zeros(1)
         weight, step = self.count.astype(np.float64), max(1, HELD // max(len(self.count), 1))
         parts = range(0, len(weight), step)
         without = np.concatenate([self.without(i, min(i + step, len(weight))) for i in parts])
         kept = ~np.isnan(without)
-        if not kept.any():
-            return 0.0
-        pull = np.average(without[kept], weights=weight[kept]) - without[kept]
-        cube, square = float((weight[kept] * pull**3).sum()), float((weight[kept] * pull**2).sum())
-        return cube / (6 * square**1.5) if square > 0 else 0.0
+        weight, without = weight[kept], without[kept]
+        return (np.average(without, weights=weight) if len(weight) else 0.0) - without, weight
 
     def _of(self, counts: Floats) -> tuple[Floats, Floats]:
         first, second = self._adds

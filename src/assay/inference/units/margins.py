@@ -82,24 +82,6 @@ class Difference:
     also: tuple[str, ...] = ()
 
 
-def non_inferior(test: Significance, margin: float) -> Callable[..., Finding]:
-    """The test whether A is not worse than B by a margin.
-
-    >>> round(non_inferior(mcnemar_exact, 0.1)(Outcomes(both=43, only_a=0, only_b=1, neither=0)).p, 4)
-    0.0438
-    """
-    return partial(NON_INFERIORITY[test.name], margin=margin)
-
-
-def equivalent(test: Significance, margin: float) -> Callable[..., Finding]:
-    """The test whether A and B are equal within a margin.
-
-    >>> round(equivalent(mcnemar_exact, 0.1)(Outcomes(both=43, only_a=0, only_b=1, neither=0)).p, 4)
-    0.0438
-    """
-    return partial(EQUIVALENCE[test.name], margin=margin)
-
-
 def checked_margin(margin: float, most: float) -> float:
     """A margin that is one: above 0, below what is possible."""
     if not isinstance(margin, (int, float)) or isinstance(margin, bool) or not 0 < margin < most:
@@ -346,6 +328,6 @@ def _declared(of: Difference, *, both: bool) -> Significance:
     )
 
 
-NON_INFERIORITY: Final = {one.test.name: _declared(one, both=False) for one in DIFFERENCES}
-"""The operator's test for each test against zero, by its name."""
-EQUIVALENCE: Final = {one.test.name: _declared(one, both=True) for one in DIFFERENCES}
+for _difference in DIFFERENCES:
+    _declared(_difference, both=False)
+    _declared(_difference, both=True)

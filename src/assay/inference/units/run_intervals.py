@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.core.text import counted
 from assay.inference.estimates import Interval
-from assay.inference.intervals.proportion import student_quantile
+from assay.inference.intervals.proportion import clopper_pearson, student_quantile
 from assay.inference.unit_intervals import FEWEST, jackknife_error
 
 if TYPE_CHECKING:
@@ -123,10 +123,11 @@ def _share(units: Units, late: Floats, level: float, *, few: bool) -> Interval |
     bounds = _jackknife_logit(units.asked - late, units.asked, level)
     method = f"jackknife of {units.described}, logit scale, Student's t"
     if bounds is None or few:
-        exact = _exact_bounds(1 - late.sum() / units.asked.sum(), units.asked.sum() / units.inflation, level)
+        worth = units.asked.sum() / units.inflation
+        exact = clopper_pearson((1 - late.sum() / units.asked.sum()) * worth, worth, level)
         bounds = exact if bounds is None else (min(bounds[0], exact[0]), max(bounds[1], exact[1]))
-        worth = f"{units.asked.sum() / units.inflation:,.0f} independent answers"
-        method = f"Clopper-Pearson, answers of {units.described} worth {worth}, and jackknife"
+        told = f"answers of {units.described} worth {worth:,.0f} independent answers"
+        method = f"Clopper-Pearson, {told}, and jackknife"
     return Interval(low=bounds[0], high=bounds[1], level=level, method=method)
 
 
@@ -139,17 +140,6 @@ def _jackknife_logit(within: Floats, asked: Floats, level: float) -> Bounds | No
     reach = student_quantile((1 + level) / 2, len(asked) - 1) * jackknife_error(logit[-1], logit[:-1])
     low, high = logit[-1] - reach, logit[-1] + reach
     return 1 / (1 + math.exp(-low)), 1 / (1 + math.exp(-high))
-
-
-def _exact_bounds(share: float, size: float, level: float) -> Bounds:
-    """Clopper-Pearson limits of a share of independent answers, whose number need not be whole."""
-    from scipy.special import betaincinv
-
-    tail = (1 - level) / 2
-    hits = share * size
-    low = 0.0 if share == 0 else float(betaincinv(hits, size - hits + 1, tail))
-    high = 1.0 if share == 1 else float(betaincinv(hits + 1, size - hits, 1 - tail))
-    return low, high
 
 
 def percentile_interval(durations: Durations, share: float, level: float, *, waits: bool) -> Interval | str:

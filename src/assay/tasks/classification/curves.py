@@ -190,7 +190,7 @@ def _threshold(score: float) -> float | str:
 def _bands(table: Ranked, fpr: Floats, tpr: Floats, wanted: Wanted, most: int) -> dict[str, Any]:
     """At some places of each curve: the ends of the band that holds there, and of the one that holds everywhere."""
     fine: dict[Curve, Floats] = {"roc": _fine(fpr, most), "pr": _fine(tpr, most)[1:]}
-    bands = {name: band(name, table, wanted, _bent(band(name, table, wanted, at), most)) for name, at in fine.items()}
+    bands = {name: band(name, table, wanted, at, partial(_bent, most=most)) for name, at in fine.items()}
     drawn = {name: getattr(bands["roc"], name) for name in ("method", "level", "draws", "seed")}
     for name, one in bands.items():
         ends = np.column_stack([one.place, one.low, one.high, one.all_low, one.all_high])
@@ -203,12 +203,10 @@ def _fine(places: Floats, most: int) -> Floats:
     return np.unique(np.concatenate([np.linspace(0, 1, most // 2), places]))
 
 
-def _bent(fine_band: Band, most: int) -> Floats:
+def _bent(fine_band: Band, most: int) -> NDArray[np.int64]:
     """Evenly spread places of a band, and as many where it bends most, so that it can be drawn straight in between."""
     even = np.flatnonzero(np.isin(fine_band.place, np.linspace(0, 1, most // 2)))
-    return fine_band.place[
-        thinned(np.column_stack([fine_band.place, fine_band.low, fine_band.high]), most - most // 2, even)
-    ]
+    return thinned(np.column_stack([fine_band.place, fine_band.low, fine_band.high]), most - most // 2, even)
 
 
 def _histogram(table: Ranked, *, probability: bool) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ from assay.core.errors import RowsError
 from assay.core.text import counted
 from assay.core.values import Share, Undefined
 from assay.inference.intervals.interval_choice import FACTS
+from assay.inference.intervals.smooth_functions import two_classes
 from assay.inference.unit_intervals import Clustered, jackknife_t, share_interval, table_interval
 from assay.measures.declare import parse
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
@@ -101,7 +102,7 @@ class UnitIntervals:
 
         def of_cells(drawn: Floats) -> Floats:
             table = Binary(**{name: cast("Any", drawn[:, i]) for i, name in enumerate(CELLS)})
-            return np.asarray(measure.values(table if binary else _two_classes(table, at, self._tally)))
+            return np.asarray(measure.values(table if binary else two_classes(table, self._tally.labels, at)))
 
         return table_interval(case, cells, of_cells, level=level, draws=self._wanted.draws, seed=self._wanted.seed)
 
@@ -201,16 +202,3 @@ def describe_effect(tally: Classified) -> str:
 def _one_class(table: Multiclass, place: int) -> Binary:
     rest = table.one_vs_rest()
     return Binary(**{name: cast("Any", np.asarray(getattr(rest, name))[..., place]) for name in CELLS})
-
-
-def _two_classes(table: Binary, place: int, tally: Classified) -> Multiclass:
-    """Both classes of a drawn table, in the order of the labels."""
-    order = [place, 1 - place]
-
-    def both(own: Any, other: Any) -> Any:  # noqa: ANN401  amounts
-        return np.stack([own, other], axis=-1)[..., np.argsort(order)]
-
-    return Multiclass(
-        hits=both(table.tp, table.tn), actual=both(table.actual, table.actual_negative),
-        called=both(table.called, table.called_negative), labels=tally.labels,
-    )  # fmt: skip

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RecordError
+from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import counted
-from assay.tally.base import VERSION, packed_reals, packed_whole, unpacked_reals, unpacked_whole
+from assay.tally.base import VERSION, demand_kind, packed_reals, packed_whole, unpacked_reals, unpacked_whole
 from assay.tally.labels.one_vs_rest import Multiclass
 
 if TYPE_CHECKING:
@@ -176,10 +176,7 @@ class UnitPart:
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> UnitPart:
         """The inverse of `to_json`."""
-        if content.get("kind") != KIND or content.get("version") != VERSION:
-            raise RecordError(
-                "record-unreadable", f"this is not a tally of units of version {VERSION}", fix="restore it"
-            )
+        demand_kind(content, KIND, "a tally of units")
         shape, places = content["shape"], content["places"]
         return cls(
             margins=_unpacked(content["margins"], math.prod(shape)).reshape(shape),

@@ -25,7 +25,6 @@ from assay.inference.tests.auc_beyond_delong import (
 from assay.inference.tests.delong import areas
 from assay.inference.tests.ranks import mann_whitney
 from assay.inference.tests_catalogue import find_test
-from assay.inference.units.margins import equivalent, non_inferior
 from assay.inference.units.permutation_and_bootstrap import (
     paired_permutation,
     score_permutation,
@@ -158,8 +157,8 @@ def test_margins_near_the_ends_agree_with_the_interval():
     low, high = added_ends(areas(t), 0, 1, 0.90)
     for size in (0.05, -low - 1e-6, -low + 1e-6, 0.9):
         if size > 0:
-            assert (non_inferior(area_difference, size)(t).p <= 0.05) == (low > -size)
-        both = equivalent(area_difference, max(size, 0.01))(t)
+            assert (find_test("area_non_inferiority")(t, margin=size).p <= 0.05) == (low > -size)
+        both = find_test("area_equivalence")(t, margin=max(size, 0.01))
         assert (both.p <= 0.05) == (low > -max(size, 0.01) and high < max(size, 0.01))
     chosen = compare(truth=TRUTH, score={"A": PERFECT, "B": OTHER}, tests=TestSettings(margin=0.9))
     assert chosen["non-inferiority"].test == "area_non_inferiority"

@@ -91,8 +91,9 @@ def brier_score(t: Ranked) -> Number:
 
 def _recalibrated(t: Ranked) -> Amount:
     """The Brier score, times n, of the best rising recalibration: what no relabelling of scores can mend."""
-    found = [float((h.pos * h.neg / (h.pos + h.neg)).sum()) for h in hulls(t)]
-    return cast("Amount", np.array(found).reshape(np.shape(t.pos)[:-1]) if np.ndim(t.pos) > 1 else found[0])
+    parts = hulls(t)
+    left = parts.added(parts.pos * parts.neg / (parts.pos + parts.neg))
+    return cast("Amount", left.reshape(np.shape(t.pos)[:-1]) if np.ndim(t.pos) > 1 else left.item())
 
 
 def _without_scores(t: Ranked) -> Amount:

@@ -16,11 +16,9 @@ from assay.tally.fixed_point import exact_dot
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures.counts import NO_ACTUAL, NO_ACTUAL_NEGATIVE
 from assay.tasks.classification.measures.ratios import demand_number
-from assay.tasks.classification.measures.roc_hull import Hull, hulls
+from assay.tasks.classification.measures.roc_hull import hulls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from assay.core.values import Amount, Empty
@@ -138,7 +136,7 @@ def partial_auroc_standardised(t: Ranked, *, max_fpr: float) -> Number:
     spec="M-CUR-12",
 )
 def auroc_convex_hull(t: Ranked) -> Number:
-    return _of_hulls(t, lambda hull: hull.area)
+    return _of_hulls(t, hulls(t).areas())
 
 
 @curve(
@@ -158,7 +156,7 @@ def h_measure(t: Ranked, *, alpha: float | None = None, beta: float | None = Non
             demand_number("h_measure", name, value, "a number above 0", lambda x: x > 0)
     if (alpha is None) != (beta is None):
         raise PlanError("measure-needs", "h_measure got one of alpha and beta", fix="give both, or neither")
-    return _of_hulls(t, lambda hull: 1 - hull.loss(alpha, beta))
+    return _of_hulls(t, 1 - hulls(t).losses(alpha, beta))
 
 
 @curve(
@@ -198,10 +196,9 @@ def kolmogorov_smirnov(t: Ranked) -> Number:
     return number(cast("Amount", gaps.max(axis=-1)), over=t.positives * t.negatives, empty=both(t))
 
 
-def _of_hulls(t: Ranked, value: Callable[[Hull], float]) -> Number:
+def _of_hulls(t: Ranked, values: Floats) -> Number:
     """The values of the hulls of a stack, or of one table, undefined without positives or negatives."""
-    values = [value(hull) for hull in hulls(t)]
     if np.ndim(t.pos) > 1:
-        return number(cast("Amount", np.array(values).reshape(np.shape(t.pos)[:-1])), empty=both(t))
+        return number(cast("Amount", values.reshape(np.shape(t.pos)[:-1])), empty=both(t))
     there = 1 if t.positives and t.negatives else 0
-    return number(cast("Amount", values[0] * there), over=cast("Amount", there), empty=both(t))
+    return number(cast("Amount", values.item() * there), over=cast("Amount", there), empty=both(t))

@@ -19,51 +19,66 @@ ROUNDS = 64  # of pooling before the parts are taken one by one; 1e5 distinct sc
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Hull:
-    """Positives and negatives between the corners of the hull, from the lowest scores to the highest."""
+class Hulls:
+    """Positives and negatives between the corners of hulls, from the lowest scores to the highest, table by table."""
 
     pos: Floats
     neg: Floats
+    table: NDArray[np.intp]
+    """The table of each part."""
+    tables: int
 
-    @property
-    def area(self) -> float:
-        """The area under the hull."""
-        below = np.cumsum(self.neg) - self.neg
-        pairs = self.pos.sum() * self.neg.sum()
-        return max(0.5, float((self.pos * (below + self.neg / 2)).sum() / pairs)) if pairs else np.nan
+    def added(self, parts: Floats) -> Floats:
+        """The sum over the parts of each table."""
+        return np.bincount(self.table, parts, self.tables).astype(np.float64)
 
-    def loss(self, alpha: float | None, beta: float | None) -> float:
-        """Expected loss under Beta(alpha, beta) costs, over that of the best constant call (Hand 2009, 2014).
+    def areas(self) -> Floats:
+        """The areas under the hulls; NaN without positives or negatives."""
+        negatives = self.added(self.neg)
+        below = np.cumsum(self.neg) - self.neg - (np.cumsum(negatives) - negatives)[self.table]
+        pairs = self.added(self.pos) * negatives
+        won = self.added(self.pos * (below + self.neg / 2))
+        return cast("Floats", np.maximum(0.5, _over(won, pairs, pairs > 0)))
+
+    def losses(self, alpha: float | None, beta: float | None) -> Floats:
+        """Expected losses under Beta(alpha, beta) costs, over those of the best constant calls (Hand 2009, 2014).
 
         Letters as in errata E-SCH-09: c is the cost of a false positive as a share of both costs, b0 and b1 are the
         integrals of c and 1 - c up to a point.
         """
         from scipy.special import betainc
 
-        pos, neg = (np.append(counts, counts.sum()) for counts in (self.pos, self.neg))  # each part, and all
-        if not pos[-1] or not neg[-1]:
-            return np.nan
-        n = pos[-1] + neg[-1]
-        a = 1 + pos[-1] / n if alpha is None else alpha
-        b = 1 + neg[-1] / n if beta is None else beta
+        positives, negatives = self.added(self.pos), self.added(self.neg)
+        there = (positives > 0) & (negatives > 0)
+        n = np.where(there, positives + negatives, 1.0)
+        # Each part, and all parts of a table as one.
+        pos, neg = np.append(self.pos, positives), np.append(self.neg, negatives)
+        table = np.append(self.table, np.arange(self.tables))
+        a = (1 + positives / n if alpha is None else np.full(self.tables, alpha))[table]
+        b = (1 + negatives / n if beta is None else np.full(self.tables, beta))[table]
+        both = np.where(pos + neg > 0, pos + neg, 1.0)
         # Of 1 - c and of its integral nothing must be lost where c is 1 but for rounding: then either is all there is.
-        b0 = a / (a + b) * betainc(a + 1, b, pos / (pos + neg))
-        b1 = b / (a + b) * betainc(b + 1, a, neg / (pos + neg))
-        lost = neg / n * b0 + pos / n * b1
+        b0, b1 = a / (a + b) * betainc(a + 1, b, pos / both), b / (a + b) * betainc(b + 1, a, neg / both)
+        lost = neg / n[table] * b0 + pos / n[table] * b1
+        parts, whole = self.added(lost[: len(self.pos)]), lost[len(self.pos) :]
         # No hull loses more than the best constant call, but for rounding.
-        return min(1.0, float(lost[:-1].sum() / lost[-1]))
+        return cast("Floats", np.minimum(1.0, _over(parts, whole, there)))
 
 
-def hulls(t: Ranked) -> tuple[Hull, ...]:
-    """The hull of each table of a stack; three measures look at those of the same draws, one after the other."""
+def _over(top: Floats, under: Floats, there: NDArray[np.bool_]) -> Floats:
+    return cast("Floats", np.divide(top, under, out=np.full(len(top), np.nan), where=there))
+
+
+def hulls(t: Ranked) -> Hulls:
+    """The hulls of a stack of tables; three measures look at those of the same draws, one after the other."""
     if "hulls" not in t.shared:
         tables = int(np.prod(np.shape(t.pos)[:-1]))
         pos, neg = (np.asarray(each, dtype=np.float64).reshape(tables, len(t.score)) for each in (t.pos, t.neg))
         t.shared["hulls"] = _pooled(pos, neg)
-    return cast("tuple[Hull, ...]", t.shared["hulls"])
+    return cast("Hulls", t.shared["hulls"])
 
 
-def _pooled(pos: Floats, neg: Floats) -> tuple[Hull, ...]:
+def _pooled(pos: Floats, neg: Floats) -> Hulls:
     """Pool adjacent violators of all tables at once: each round makes one part of every run of parts that falls.
 
     SciPy's function does one table a call, and its package takes a third of a second to load.
@@ -79,8 +94,7 @@ def _pooled(pos: Floats, neg: Floats) -> tuple[Hull, ...]:
         pos, neg, table = np.add.reduceat(pos, first), np.add.reduceat(neg, first), table[first]
     else:  # a low part behind many that rise takes in only one of them a round
         pos, neg, table = _pooled_in_order(pos, neg, table)
-    cuts = np.searchsorted(table, np.arange(1, tables))
-    return tuple(map(Hull, np.split(pos, cuts), np.split(neg, cuts)))
+    return Hulls(pos, neg, table, tables)
 
 
 def _pooled_in_order(pos: Floats, neg: Floats, table: NDArray[np.intp]) -> tuple[Floats, Floats, NDArray[np.intp]]:
