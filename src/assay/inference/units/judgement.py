@@ -19,7 +19,8 @@ from assay.core.values import Share, Undefined
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect
 from assay.inference.intervals.auc import ADDED, area_ends, near_an_end
-from assay.inference.intervals.proportion import normal_quantile, recovered
+from assay.inference.intervals.proportion import recovered
+from assay.inference.intervals.smooth_functions import accelerated_share
 from assay.inference.resampling import stream
 from assay.measures.declare import Measure
 
@@ -205,15 +206,14 @@ class Units:
 
     def bca(self, gap: float, values: Floats, level: float) -> tuple[float, float]:
         """Efron's interval; a jackknife that leaves out one row has only as many values as there are cells."""
-        from scipy.special import ndtr, ndtri
+        from scipy.special import ndtri
 
         below = (np.searchsorted(values, gap - SAME) + np.searchsorted(values, gap + SAME)) / 2 / len(values)
         edge = 0.5 / len(values)
         bias, skew = float(ndtri(min(max(below, edge), 1 - edge))), self._skew()
         ends = []
         for tail in ((1 - level) / 2, (1 + level) / 2):
-            shifted = bias + normal_quantile(tail)
-            at = float(ndtr(bias + shifted / (1 - skew * shifted))) if 1 - skew * shifted > 0 else float(shifted > 0)
+            at = float(accelerated_share(bias, skew, tail))
             ends.append(float(np.quantile(values, min(max(at, edge), 1 - edge))))
         return ends[0], ends[1]
 
@@ -284,14 +284,15 @@ def _pool(moved: Any, count: Whole) -> tuple[Any, Whole, Floats]:  # noqa: ANN40
     """Units that a swap moves alike, whichever way, as one kind; and what turning some around adds to the first."""
     moved.sort_indices()
     width = np.diff(moved.indptr)
-    sign = np.where(moved.data[moved.indptr[:-1]] < 0, 1.0, -1.0)
+    falls = moved.data[moved.indptr[:-1]] < 0
+    sign = np.where(falls, 1.0, -1.0)
     keys = np.zeros((len(count), 1 + 2 * int(width.max(initial=0))))
     keys[:, 0] = width
     row = np.repeat(np.arange(len(count)), width)
     place = np.arange(moved.nnz) - moved.indptr[row]
     keys[row, 1 + place], keys[row, 1 + place + keys.shape[1] // 2] = moved.indices, moved.data * sign[row]
     _, at, kind = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    turned = np.where(sign < 0, count, 0) @ moved
+    turned = np.where(falls, 0, count) @ moved
     sums = np.bincount(kind.ravel(), weights=count, minlength=len(at)).astype(np.int64)
     return moved[at].multiply(sign[at][:, np.newaxis]).tocsr(), sums, turned
 
