@@ -56,7 +56,7 @@ def chi_squared_association(t: Table, *, level: float = 0.95) -> Finding:
     n, expected = float(seen.sum()), _expected(seen)
     value, df = _pearson(seen, expected), (r - 1) * (c - 1)
     phi2 = value / n
-    corrected = max(0.0, phi2 - df / (n - 1)) if n > 1 else 0.0
+    corrected = max(0.0, phi2 - df / (n - 1))
     wide, tall = r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)
     unbiased: Real = (
         math.sqrt(corrected / (min(wide, tall) - 1))

@@ -136,8 +136,8 @@ def _group(
 ) -> dict[Label | None, tuple[Column, int]]:
     """The scores by true class and the number of rows, by level of a factor; one group-by."""
     keys, count, sums = _grouped(source, {} if level is None else {"g": level}, score)
-    place = {label: i for i, label in enumerate(wanted.labels)}
-    truth = coded(keys["t"], lambda label: -1 if label is None else place.get(label, -1))
+    place: dict[Label | None, int] = {label: i for i, label in enumerate(wanted.labels)}
+    truth = coded(keys["t"], lambda label: place.get(label, -1))
     levels: dict[Label | None, int] = {} if level is not None else {None: 0}
     group = np.zeros(len(truth), dtype=np.int64)
     if level is not None:
