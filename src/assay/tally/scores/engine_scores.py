@@ -233,7 +233,8 @@ def _one(hit: nw.Expr) -> nw.Expr:
 def with_row_scores(source: FrameSource, columns: Sequence[int], labels: Sequence[Label]) -> FrameSource:
     """The frame with the two columns, and in place of the truth whether the largest score is that of the true class.
 
-    The direction is the score of the true class over the length of all, summed from left to right.
+    The direction is the score of the true class over the length of all, summed from left to right; the scores add up
+    to 1, so no length is 0.
     """
     scores = [nw.col(source.score[place]) for place in columns]
     truth = nw.col(source.truth)
@@ -243,7 +244,6 @@ def with_row_scores(source: FrameSource, columns: Sequence[int], labels: Sequenc
     for raw, place in classes:
         right = nw.when((truth == raw) & (first == place)).then(nw.lit(1)).otherwise(right)
     length = reduce(add, (column * column for column in scores)).sqrt()
-    direction = nw.when(length > 0).then(own / length).otherwise(nw.lit(0.0))
     there = source.frame.filter(~truth.is_null())
-    made = there.with_columns(best.alias(TOP), direction.alias(DIRECTION), right.alias(IS_RIGHT))
+    made = there.with_columns(best.alias(TOP), (own / length).alias(DIRECTION), right.alias(IS_RIGHT))
     return replace(source, frame=made, truth=IS_RIGHT, group={})
