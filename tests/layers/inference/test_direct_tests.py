@@ -198,7 +198,7 @@ def test_raters_agree_as_by_hand():
     for wrong in ([], [["a"]], [["a"], ["a", "b"]], 7):
         with pytest.raises(assay.AssayError):
             assay.agreement(wrong)
-    with pytest.raises(assay.AssayError, match='"d", "e" is not among the ordered labels') as error:
+    with pytest.raises(assay.AssayError, match=r'DECLARED\]: "d", "e" is not among the ordered labels') as error:
         assay.agreement({"one": list("abd"), "two": list("aeb")}, order=["a", "b", "c"])
     assert error.value.code == "label-not-declared"
 

@@ -264,7 +264,7 @@ def exact_binomial(t: Successes, *, level: float = 0.95) -> Finding:
         return no_number(name, lost, "successes", least=None)
     below = float(bdtr(t.successes, t.n, t.against))
     above = float(bdtrc(t.successes - 1, t.n, t.against)) if t.successes else 1.0
-    p = min(1.0, 2 * min(below, above))
+    p = 2 * min(below, above)
     low, high = (end - t.against for end in wilson(t.successes, t.n, level))
     error = math.sqrt(t.against * (1 - t.against) / t.n)
     return Finding(

@@ -64,7 +64,7 @@ def variance_f(t: Groups, *, level: float = 0.95) -> Finding:
     p = upper if upper.p <= 0.5 else fisher_f(1 / ratio, below, above)  # noqa: PLR2004  the smaller tail
     ends = (ratio / float(fdtri(above, below, (1 + level) / 2)), ratio * float(fdtri(below, above, (1 + level) / 2)))
     return Finding(
-        chance=Tail.of(min(1.0, 2 * p.p), p.log10 + math.log10(2)),
+        chance=Tail.of(2 * p.p, p.log10 + math.log10(2)),
         effect=Effect.between(name, ratio, ends, level, "fisher f"),
         statistic=ratio,
         statistic_name="F",
