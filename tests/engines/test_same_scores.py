@@ -116,6 +116,7 @@ def test_one_column_for_each_class(kind, tmp_path):
     assert a.confusion == b.confusion
     assert a.scores.whole == b.scores.whole
     assert a.scores.ranks == b.scores.ranks
+    assert a.scores.by_row == b.scores.by_row
 
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow", "duckdb", "parquet"])

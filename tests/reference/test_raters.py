@@ -107,6 +107,10 @@ def test_what_cannot_be_told_is_undefined_with_its_reason():
     for coefficient in COEFFICIENTS.values():
         assert "labelled twice" in coefficient(alone, weights(2)).reason
         assert "chance explains fully" in coefficient(same, weights(1)).reason
+    for coefficient in (fleiss, krippendorff):  # a second label that nobody gives
+        assert "chance explains fully" in coefficient(tally([[1, 1], [1, 1]], labels=(1, 2)), weights(2)).reason
+    assert "chance explains fully" in cohen(np.array([[3.0, 0.0], [0.0, 0.0]]), weights(2)).reason
+    assert "labelled twice" in cohen(np.zeros((2, 2)), weights(2)).reason
     perfect = fleiss(tally([[1, 1], [2, 2], [1, 1]]), weights(2))
     assert perfect.value == 1
     assert "no way for the value to vary" in agreement_interval(perfect, 0.95, raters=3)

@@ -143,6 +143,11 @@ def number(top: Amount, *, over: Amount | None = None, empty: Empty, infinite: b
     return Number(top, cast("Amount", 1) if over is None else over, empty, infinite=infinite)
 
 
+def undefined_number(reason: str) -> Number:
+    """A number that has no value, for a reason that was found before it was computed."""
+    return Number(cast("Amount", 0), cast("Amount", 0), reason)
+
+
 def root(x: Amount) -> Amount:
     """Square root: to 160 binary places for an exact amount, elementwise for an array."""
     if isinstance(x, np.ndarray) and x.dtype != object:

@@ -106,7 +106,7 @@ def binomial(successes: int, trials: int, alternative: Alternative = "two-sided"
     if alternative == "two-sided":
         k = min(successes, trials - successes)
         tail = _lower_half(k, trials)
-        return Tail.of(min(1.0, 2 * tail.p), tail.log10 + math.log10(2))
+        return Tail.of(2 * tail.p, tail.log10 + math.log10(2))
     return _lower_half(k, trials)
 
 
@@ -127,7 +127,7 @@ def studentised_range(q: float, groups: int, df: float = math.inf) -> Tail:
 
     pairs = groups * (groups - 1) / 2
     single = normal(q / math.sqrt(2)) if math.isinf(df) else student(q / math.sqrt(2), df)
-    bound = Tail.of(min(1.0, pairs * single.p), single.log10 + math.log10(pairs))
+    bound = Tail.of(pairs * single.p, single.log10 + math.log10(pairs))
     if bound.p < RANGE_FLOOR:
         return bound
     p = float(studentized_range.sf(q, groups, df))

@@ -139,11 +139,9 @@ def _mean_of_draws(values: NDArray[np.float64], sizes: Amount | None, undefined:
     """A draw in which a small class vanished averages the classes that are left, unless the plan says otherwise."""
     weights = np.ones_like(values) if sizes is None else np.broadcast_to(floats(sizes), values.shape)
     hole = np.isnan(values)
-    if undefined in ("zero", "one"):
-        values = np.where(hole, 1.0 if undefined == "one" else 0.0, values)
-    else:
+    values = np.where(hole, 1.0 if undefined == "one" else 0.0, values)
+    if undefined not in ("zero", "one"):
         weights = np.where(hole, 0.0, weights)
-        values = np.where(hole, 0.0, values)
     return Number((values * weights).sum(axis=-1), weights.sum(axis=-1))
 
 

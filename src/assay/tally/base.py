@@ -183,18 +183,16 @@ def packed_whole(numbers: Whole) -> str:
     '2AAAAAQEs'
     """
     width = max(1, -(-int(numbers.max(initial=0)).bit_length() // 8))
-    if width in (1, 2, 4, 8):
-        return f"{width}{_text(numbers.astype(f'>u{width}').tobytes())}"
     wide = np.ascontiguousarray(numbers, dtype=">u8").view(np.uint8).reshape(-1, 8)
     return f"{width}{_text(wide[:, 8 - width :].tobytes())}"
 
 
 def unpacked_whole(text: str, size: int) -> Whole:
     """The inverse of `packed_whole`."""
-    width = int(text[:1]) if text[:1] in tuple("12345678") else 0
-    if not width:
+    if text[:1] not in tuple("12345678"):
         told = "it does not say how wide its numbers are"
         raise _unreadable(told)
+    width = int(text[0])
     wide = np.zeros((size, 8), dtype=np.uint8)
     wide[:, 8 - width :] = _bytes(text[1:], size * width, 1).reshape(size, width)
     return wide.view(">u8").reshape(size).astype(np.int64)

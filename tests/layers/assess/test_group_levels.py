@@ -104,3 +104,10 @@ def test_progress_reaches_its_total_with_groups():
     told = []
     assessed(made_up(6, classes=3)).work_out(lambda done, total: told.append((done, total)))
     assert [done for done, _ in told] == list(range(1, told[0][1] + 1))
+
+
+def test_progress_of_another_task_is_one_step_a_level():
+    told, rows = [], np.arange(12.0)
+    assessment = assay.regression(truth=rows, predicted=rows[::-1], group={"g": rows % 3}, measures=["mae"])
+    assessment.work_out(lambda done, total: told.append((done, total)))
+    assert told == [(step, 4) for step in range(1, 5)], "all rows, and each of three levels"

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import bartlett
 
 from assay.core.errors import OutOfRange, PlanError, RowsError, UnpairedRows
 from assay.core.values import Undefined
@@ -266,3 +267,15 @@ def test_two_positives_and_two_negatives_are_enough_for_an_area():
     assert delong(PairedScores.of(np.array([False, False, True, True]), scores)).effect.value == pytest.approx(0.25)
     few = delong(PairedScores.of(np.array([False, False, False, True]), scores))
     assert few.reason.startswith("two of each are needed, and there are 1 positive and 3 negatives")
+
+
+def test_two_values_are_enough_to_compare_variances_and_one_is_not():
+    """With one degree of freedom each, F is the square of a Cauchy variable: P(F > f) = 1 - 2/pi atan(sqrt(f))."""
+    two = Groups.of({"A": [1.0, 3.0], "B": [2.0, 8.0]})
+    assert find_test("variance_f")(two).statistic == pytest.approx(1 / 9)
+    assert find_test("variance_f")(two).p == pytest.approx(2 * (2 / math.pi) * math.atan(1 / 3))
+    assert find_test("bartlett")(two).p == pytest.approx(bartlett([1.0, 3.0], [2.0, 8.0]).pvalue)
+    for name in ("variance_f", "bartlett"):
+        found = find_test(name)(Groups.of({"A": [1.0], "B": [2.0, 8.0]}))
+        assert found.p is None
+        assert isinstance(found.statistic, Undefined)

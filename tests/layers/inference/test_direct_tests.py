@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -80,6 +82,59 @@ def test_every_declared_test_runs_from_counts_or_columns(one):
         assert finding.p is None or 0 <= finding.p <= 1
 
 
+EVEN = {
+    Outcomes: {"table": [[40, 7], [7, 9]]},
+    Table: {"table": [[6, 9], [4, 6]]},
+    Calls: {"table": [[10, 3], [3, 20]]},
+    Patterns: {
+        "truth": [1] * 6,
+        "predicted": {"A": [1, 0, 0, 1, 1, 0], "B": [0, 1, 0, 1, 0, 1], "C": [0, 0, 1, 0, 1, 1]},
+    },
+    Strata: {"table": {"x": [[8, 8], [4, 4]], "y": [[5, 10], [4, 8]]}},
+    Channels: {"table": {"x": [[8, 3], [3, 9]], "y": [[5, 5], [5, 8]]}},
+    Successes: {"table": (10, 20), "against": 0.5},
+    Pairs: {"values": {"A": [1, 2, 3, 4, 5, 6], "B": [6, 5, 4, 3, 2, 1]}},
+    Blocks: {"values": {"A": [1, 2, 3], "B": [2, 3, 1], "C": [3, 1, 2]}},
+    Groups: {"values": {"A": [1, 4, 5, 8], "B": [8, 1, 5, 4]}},
+    PairedScores: {
+        "truth": [0, 0, 0, 1, 1, 1],
+        "score": {"A": [1, 2, 4, 2, 3, 5], "B": [4, 2, 1, 5, 3, 2]},
+        "positive": 1,
+    },
+}
+"""Data that lean neither way, whatever is asked of them."""
+RATIOS = (
+    "fisher_exact",
+    "cochran_mantel_haenszel",
+    "variance_f",
+    "bartlett",
+    "levene",
+    "brown_forsythe",
+    "pitman_morgan",
+)
+NULL_EFFECTS = {"mann_whitney": 0.5, "sign_test": 0.5, **dict.fromkeys(RATIOS, 1.0)}
+WITHOUT_MARGIN = [one for one in every_test() if one.takes in EVEN and "margin" not in one.parameters]
+
+
+@pytest.mark.parametrize("one", WITHOUT_MARGIN, ids=lambda one: one.name)
+def test_data_that_lean_neither_way_have_p_one_and_no_effect(one):
+    given = {name: value for name, value in asked(one).items() if name in one.parameters}
+    found = assay.test(one.name, **{**given, **EVEN[one.takes]})
+    for finding in found if isinstance(found, tuple) else (found,):
+        # Half of the chance of an even split is taken off a mid-p value.
+        even = 1 - math.comb(14, 7) / 2**15 if one.name == "mcnemar_midp" else 1.0
+        assert finding.p == pytest.approx(even, abs=1e-12)
+        assert finding.p <= 1
+        assert finding.effect.value == pytest.approx(NULL_EFFECTS.get(one.name, 0.0), abs=1e-12)
+
+
+def test_a_channel_where_fewer_than_five_are_expected_is_counted_in_a_note():
+    """Of six and of ten rows in dispute half are expected either way."""
+    assert assay.test("channel_heterogeneity", **EVEN[Channels]).notes == (
+        "fewer than five expected in 1 channel: read p with care",
+    )
+
+
 def test_every_kind_of_tally_can_be_built():
     assert {one.takes for one in every_test()} <= set(KINDS)
 
@@ -143,6 +198,9 @@ def test_raters_agree_as_by_hand():
     for wrong in ([], [["a"]], [["a"], ["a", "b"]], 7):
         with pytest.raises(assay.AssayError):
             assay.agreement(wrong)
+    with pytest.raises(assay.AssayError, match=r'DECLARED\]: "d", "e" is not among the ordered labels') as error:
+        assay.agreement({"one": list("abd"), "two": list("aeb")}, order=["a", "b", "c"])
+    assert error.value.code == "label-not-declared"
 
 
 def test_rows_are_planned_before_there_are_any():

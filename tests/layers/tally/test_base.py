@@ -1,14 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from assay.core.errors import OutOfRange, RecordError
-from assay.tally.base import LARGEST, SAFE, checked, count_from_json, count_to_json, digest
+from assay.tally.base import (
+    LARGEST,
+    SAFE,
+    checked,
+    count_from_json,
+    count_to_json,
+    digest,
+    packed_whole,
+    unpacked_whole,
+)
 
 
 @pytest.mark.parametrize(
@@ -60,3 +71,19 @@ def test_a_digest_of_text_that_is_no_valid_unicode_exists():
 def test_a_digest_refuses_what_json_has_no_word_for():
     with pytest.raises(ValueError, match="not JSON compliant"):
         digest(float("nan"))
+
+
+@pytest.mark.parametrize("width", range(1, 9))
+def test_packed_numbers_are_big_endian_bytes_as_wide_as_the_largest(width):
+    largest = min(256**width, 2**63) - 1
+    numbers = [largest, 0, 1, largest // 3]
+    raw = b"".join(number.to_bytes(width, "big") for number in numbers)
+    text = f"{width}{base64.b64encode(raw).decode().rstrip('=')}"
+    assert packed_whole(np.array(numbers)).rstrip("=") == text
+    assert unpacked_whole(packed_whole(np.array(numbers)), 4).tolist() == numbers
+
+
+@pytest.mark.parametrize("width", ["", "0", "9", "x", "-"])
+def test_packed_numbers_of_no_width_are_refused(width):
+    with pytest.raises(RecordError, match="how wide its numbers are"):
+        unpacked_whole(f"{width}{packed_whole(np.array([1, 2, 3]))[1:]}" if width else "", 3)

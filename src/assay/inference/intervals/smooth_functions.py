@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     Ends: TypeAlias = tuple[Floats, Floats]
 
+POLE: Final = 1e-300
+"""What the acceleration leaves of a step is at least this: a step over it is then far beyond all draws."""
 NUDGE: Final = 1e-6
 """Share of the rows added to a cell to see how the value moves; small against curvature, large against rounding."""
 ROUNDING: Final = 16 * float(np.finfo(np.float64).eps)
@@ -98,7 +100,7 @@ def bca(  # noqa: PLR0917  a value, its draws and how cells move it
 
     Draws that differ from the value by `slack` or less, unless stated by rounding, are the same.
     """
-    from scipy.special import ndtr, ndtri
+    from scipy.special import ndtri
 
     seen = draws.draws - draws.undefined
     # Draws of the same table give the same value up to rounding, which must not decide on which side they count.
@@ -109,13 +111,20 @@ def bca(  # noqa: PLR0917  a value, its draws and how cells move it
     bias = ndtri(np.clip(below, edge, 1 - edge))
     spread, skew = (count * influence**2).sum(axis=-1), (count * influence**3).sum(axis=-1)
     acceleration = np.where(spread > 0, skew / (6 * np.where(spread > 0, spread, 1.0) ** 1.5), 0.0)
-    ends = []
-    for tail in ((1 - level) / 2, (1 + level) / 2):
-        shifted = bias + normal_quantile(tail)
-        squeeze = 1 - acceleration * shifted
-        at = ndtr(bias + shifted / np.where(squeeze > 0, squeeze, 1.0))
-        ends.append(draws.at(np.clip(np.where(squeeze > 0, at, shifted > 0), edge, 1 - edge)))
-    return ends[0], ends[1]
+    low, high = (accelerated_share(bias, acceleration, tail) for tail in ((1 - level) / 2, (1 + level) / 2))
+    return draws.at(np.clip(low, edge, 1 - edge)), draws.at(np.clip(high, edge, 1 - edge))
+
+
+def accelerated_share(bias: Floats | float, acceleration: Floats | float, tail: float) -> Floats:
+    """The share of the draws below an end of Efron's interval; beyond the pole of the acceleration none or all.
+
+    >>> round(float(accelerated_share(0.0, 0.0, 0.025)), 12)
+    0.025
+    """
+    from scipy.special import ndtr
+
+    shifted = bias + normal_quantile(tail)
+    return cast("Floats", ndtr(bias + shifted / np.maximum(1 - acceleration * shifted, POLE)))
 
 
 def delta(value: Floats, influence: Floats, count: Floats, level: float) -> Ends:

@@ -56,7 +56,7 @@ def chi_squared_association(t: Table, *, level: float = 0.95) -> Finding:
     n, expected = float(seen.sum()), _expected(seen)
     value, df = _pearson(seen, expected), (r - 1) * (c - 1)
     phi2 = value / n
-    corrected = max(0.0, phi2 - df / (n - 1)) if n > 1 else 0.0
+    corrected = max(0.0, phi2 - df / (n - 1))
     wide, tall = r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)
     unbiased: Real = (
         math.sqrt(corrected / (min(wide, tall) - 1))
@@ -264,7 +264,7 @@ def exact_binomial(t: Successes, *, level: float = 0.95) -> Finding:
         return no_number(name, lost, "successes", least=None)
     below = float(bdtr(t.successes, t.n, t.against))
     above = float(bdtrc(t.successes - 1, t.n, t.against)) if t.successes else 1.0
-    p = min(1.0, 2 * min(below, above))
+    p = 2 * min(below, above)
     low, high = (end - t.against for end in wilson(t.successes, t.n, level))
     error = math.sqrt(t.against * (1 - t.against) / t.n)
     return Finding(

@@ -133,7 +133,7 @@ def mann_whitney(t: Groups, *, level: float = 0.95, alternative: Alternative = "
     ties = float((times**3 - times).sum())
     variance = len(a) * len(b) / 12 * (t.n + 1 - ties / (t.n * (t.n - 1)))
     if len(a) * len(b) <= SMALL_GROUPS:
-        chance, form = Tail.of(_rank_sum_chance(ranks, len(a), alternative)), "exact, ties and all" if ties else "exact"
+        chance, form = _rank_sum_chance(ranks, len(a), alternative), "exact, ties and all" if ties else "exact"
     else:
         chance, form = normal((u - len(a) * len(b) / 2) / math.sqrt(variance), alternative), "normal, ties corrected"
     effect = Effect(name=name, value=area, no_interval="it needs two values on each side, at least")
@@ -152,7 +152,7 @@ def mann_whitney(t: Groups, *, level: float = 0.95, alternative: Alternative = "
     )
 
 
-def _rank_sum_chance(ranks: Floats, size: int, alternative: Alternative) -> float:
+def _rank_sum_chance(ranks: Floats, size: int, alternative: Alternative) -> Tail:
     """The chance of a rank sum as far out as that of the first ranks, among all ways to draw as many of these ranks."""
     doubled = np.rint(2 * ranks).astype(np.int64)  # ranks of ties are halves
     swapped = 2 * size > len(doubled)  # the smaller group has fewer ways
@@ -164,7 +164,7 @@ def _rank_sum_chance(ranks: Floats, size: int, alternative: Alternative) -> floa
     at, total = int(drawn.sum()), float(ways[-1].sum())
     below, above = float(ways[-1, : at + 1].sum()) / total, float(ways[-1, at:].sum()) / total
     sides = {"two-sided": 2 * min(below, above), "greater": below if swapped else above}
-    return min(1.0, sides.get(alternative, above if swapped else below))
+    return Tail.of(sides.get(alternative, above if swapped else below))
 
 
 def _signed_rank(t: Pairs, level: float, alternative: Alternative, *, pratt: bool) -> Finding:
@@ -230,7 +230,7 @@ def _counted_out(doubled: Whole, plus: int, alternative: Alternative) -> Tail:
     ways, total = _ways(doubled.tolist()), 1 << len(doubled)
     low, high = int(ways[: plus + 1].sum()), int(ways[plus:].sum())
     if alternative == "two-sided":
-        return Tail.of(min(1.0, 2 * min(low, high) / total))
+        return Tail.of(2 * min(low, high) / total)
     return Tail.of((high if alternative == "greater" else low) / total)
 
 

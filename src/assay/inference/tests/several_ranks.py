@@ -292,7 +292,7 @@ def _normal_pair(  # noqa: PLR0917  one comparison
 def kruskal_wallis(t: Groups, *, level: float = 0.95) -> Finding:
     ranks, ties = _pooled(t)
     n, k = t.n, len(t.values)
-    spare = 1 - ties / (n**3 - n) if n > 1 else 0.0
+    spare = 1 - ties / (n**3 - n)
     if not spare:
         none = Effect(name="epsilon squared", value=0.0)
         return no_number(none.name, ALL_EQUAL, "H", chance=CERTAIN, effect=none, n=n, notes=(ALL_EQUAL.reason,))
@@ -343,4 +343,4 @@ def _pooled(t: Groups) -> tuple[list[Floats], float]:
 
 
 def _dunn_error(n: int, ties: float, first: int, second: int) -> float:
-    return math.sqrt(max((n * (n + 1) / 12 - ties / (12 * (n - 1))) * (1 / first + 1 / second), 0.0)) if n > 1 else 0.0
+    return math.sqrt(max((n * (n + 1) / 12 - ties / (12 * (n - 1))) * (1 / first + 1 / second), 0.0))

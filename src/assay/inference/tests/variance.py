@@ -57,14 +57,14 @@ def variance_f(t: Groups, *, level: float = 0.95) -> Finding:
     a, b = t.values
     checks = tuple(normality(one, f"values of {name}") for one, name in zip(t.values, t.models, strict=True))
     name = f"variance of {t.models[0]} over variance of {t.models[1]}"
-    if min(a.n, b.n) < 2 or not (a.squares and b.squares):  # noqa: PLR2004  no variance of one value
+    if not (a.squares and b.squares):  # one value has none
         return _flat(name, "F", t.n, ONE_SCATTERS if a.squares or b.squares else "")
     ratio, above, below = float(a.variance / b.variance), a.n - 1, b.n - 1
     upper = fisher_f(ratio, above, below)
     p = upper if upper.p <= 0.5 else fisher_f(1 / ratio, below, above)  # noqa: PLR2004  the smaller tail
     ends = (ratio / float(fdtri(above, below, (1 + level) / 2)), ratio * float(fdtri(below, above, (1 + level) / 2)))
     return Finding(
-        chance=Tail.of(min(1.0, 2 * p.p), p.log10 + math.log10(2)),
+        chance=Tail.of(2 * p.p, p.log10 + math.log10(2)),
         effect=Effect.between(name, ratio, ends, level, "fisher f"),
         statistic=ratio,
         statistic_name="F",
@@ -85,7 +85,7 @@ def variance_f(t: Groups, *, level: float = 0.95) -> Finding:
 )
 def bartlett(t: Groups, *, level: float = 0.95) -> Finding:  # noqa: ARG001  the finding is told at it
     k, df = len(t.values), t.n - len(t.values)
-    if min(t.sizes) < 2 or not all(one.squares for one in t.values):  # noqa: PLR2004  no variance of one value
+    if not all(one.squares for one in t.values):  # one value has none
         lost = ONE_SCATTERS if any(one.squares for one in t.values) else ""
         return _flat("largest over smallest variance", "chi-squared", t.n, lost)
     variances = [float(one.variance) for one in t.values]

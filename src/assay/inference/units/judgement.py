@@ -274,14 +274,15 @@ def _pool(moved: Any, count: Whole) -> tuple[Any, Whole, Floats]:  # noqa: ANN40
     """Units that a swap moves alike, whichever way, as one kind; and what turning some around adds to the first."""
     moved.sort_indices()
     width = np.diff(moved.indptr)
-    sign = np.where(moved.data[moved.indptr[:-1]] < 0, 1.0, -1.0)
+    falls = moved.data[moved.indptr[:-1]] < 0
+    sign = np.where(falls, 1.0, -1.0)
     keys = np.zeros((len(count), 1 + 2 * int(width.max(initial=0))))
     keys[:, 0] = width
     row = np.repeat(np.arange(len(count)), width)
     place = np.arange(moved.nnz) - moved.indptr[row]
     keys[row, 1 + place], keys[row, 1 + place + keys.shape[1] // 2] = moved.indices, moved.data * sign[row]
     _, at, kind = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    turned = np.where(sign < 0, count, 0) @ moved
+    turned = np.where(falls, 0, count) @ moved
     sums = np.bincount(kind.ravel(), weights=count, minlength=len(at)).astype(np.int64)
     return moved[at].multiply(sign[at][:, np.newaxis]).tocsr(), sums, turned
 

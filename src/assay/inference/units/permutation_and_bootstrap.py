@@ -145,7 +145,7 @@ def _redrawn(judged: Units, ways: Ways) -> tuple[Tail, tuple[str, ...]]:
     lost = int(np.isnan(values).sum())
     # Undefined draws count against a difference, on both sides.
     sides = [int((side & ~np.isnan(values)).sum()) + lost for side in (values <= SAME, values >= -SAME)]
-    chance = Tail.of(min(1.0, 2 * (1 + min(sides)) / (1 + ways.draws))) if judged.disputed else CERTAIN
+    chance = Tail.of(2 * (1 + min(sides)) / (1 + ways.draws)) if judged.disputed else CERTAIN
     return chance, (f"{ways.draws:,} draws of the joint cells, seed {ways.seed}; twice the smaller side, one added",)
 
 

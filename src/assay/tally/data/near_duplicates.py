@@ -112,7 +112,7 @@ def shingles(texts: Sequence[str]) -> tuple[Words, Places]:
     padded = np.maximum(sizes, np.where(sizes > 0, SHINGLE, 0))
     raw = b"".join(one.ljust(SHINGLE, b"\0") if one else b"" for one in encoded)
     body = np.frombuffer(raw, dtype=np.uint8).astype(np.uint64)
-    counts = np.where(padded > 0, padded - SHINGLE + 1, 0)
+    counts = np.maximum(padded - SHINGLE + 1, 0)
     owner = np.repeat(np.arange(len(texts)), counts)
     starts = np.concatenate([[0], np.cumsum(padded)[:-1]]) if len(texts) else np.zeros(0, dtype=np.int64)
     before = np.concatenate([[0], np.cumsum(counts)[:-1]]) if len(texts) else starts

@@ -136,8 +136,8 @@ def _group(
 ) -> dict[Label | None, tuple[Column, int]]:
     """The scores by true class and the number of rows, by level of a factor; one group-by."""
     keys, count, sums = _grouped(source, {} if level is None else {"g": level}, score)
-    place = {label: i for i, label in enumerate(wanted.labels)}
-    truth = coded(keys["t"], lambda label: -1 if label is None else place.get(label, -1))
+    place: dict[Label | None, int] = {label: i for i, label in enumerate(wanted.labels)}
+    truth = coded(keys["t"], lambda label: place.get(label, -1))
     levels: dict[Label | None, int] = {} if level is not None else {None: 0}
     group = np.zeros(len(truth), dtype=np.int64)
     if level is not None:
@@ -233,7 +233,8 @@ def _one(hit: nw.Expr) -> nw.Expr:
 def with_row_scores(source: FrameSource, columns: Sequence[int], labels: Sequence[Label]) -> FrameSource:
     """The frame with the two columns, and in place of the truth whether the largest score is that of the true class.
 
-    The direction is the score of the true class over the length of all, summed from left to right.
+    The direction is the score of the true class over the length of all, summed from left to right; the scores add up
+    to 1, so no length is 0.
     """
     scores = [nw.col(source.score[place]) for place in columns]
     truth = nw.col(source.truth)
@@ -243,7 +244,6 @@ def with_row_scores(source: FrameSource, columns: Sequence[int], labels: Sequenc
     for raw, place in classes:
         right = nw.when((truth == raw) & (first == place)).then(nw.lit(1)).otherwise(right)
     length = reduce(add, (column * column for column in scores)).sqrt()
-    direction = nw.when(length > 0).then(own / length).otherwise(nw.lit(0.0))
     there = source.frame.filter(~truth.is_null())
-    made = there.with_columns(best.alias(TOP), direction.alias(DIRECTION), right.alias(IS_RIGHT))
+    made = there.with_columns(best.alias(TOP), (own / length).alias(DIRECTION), right.alias(IS_RIGHT))
     return replace(source, frame=made, truth=IS_RIGHT, group={})

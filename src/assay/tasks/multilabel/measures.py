@@ -17,7 +17,7 @@ import numpy as np
 from assay.core.errors import PlanError
 from assay.core.text import figure, listed
 from assay.core.traits import EXTENSION, HIGHER, LOWER, RAINIO, TS4213
-from assay.core.values import Number, Share, number, share
+from assay.core.values import Number, Share, number, share, undefined_number
 from assay.measures.declare import Measure, measure
 from assay.tasks.multilabel.table import LabelTable
 
@@ -228,7 +228,7 @@ def _exact_mean(t: LabelTable, tops: Any, belows: Any, weights: Any, undefined: 
     )
     if undefined == "propagate" and lost:
         # A note cannot carry the reason: the value itself is undefined.
-        return Number(cast("Amount", 0), cast("Amount", 0), f"no value for {listed(lost)}{readings}")
+        return undefined_number(f"no value for {listed(lost)}{readings}")
     if undefined in ("zero", "one"):
         filled = total + (sum(w for b, w in zip(belows, weights, strict=True) if not b) if undefined == "one" else 0)
         return Number(cast("Amount", filled), cast("Amount", total_weight), NO_ROWS)

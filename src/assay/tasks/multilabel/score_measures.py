@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.core.text import figure, listed
-from assay.core.values import Number, Undefined
+from assay.core.values import Number, Undefined, undefined_number
 from assay.measures.declare import parse
 from assay.tasks.multilabel.measures import NO_SCORES, of_order
 from assay.tasks.multilabel.table import LabelTable
@@ -39,12 +39,12 @@ def average_precision_macro(t: LabelTable) -> Number:
 )
 def auroc_micro(t: LabelTable) -> Number:
     if not t.scores:
-        return Number(cast("Amount", 0), cast("Amount", 0), NO_SCORES)
+        return undefined_number(NO_SCORES)
     pooled = t.scores[0]
     for scores in t.scores[1:]:
         pooled += scores
     value = parse("auroc")(pooled.one_vs_rest(1))
-    return _none(value.reason) if isinstance(value, Undefined) else Number(cast("Amount", value.value))
+    return undefined_number(value.reason) if isinstance(value, Undefined) else Number(cast("Amount", value.value))
 
 
 def tables_of(t: LabelTable) -> dict[Any, Ranked]:
@@ -54,15 +54,11 @@ def tables_of(t: LabelTable) -> dict[Any, Ranked]:
 
 def _mean_over_labels(t: LabelTable, name: str) -> Number:
     if not t.scores:
-        return _none(NO_SCORES)
+        return undefined_number(NO_SCORES)
     values = {label: parse(name)(table) for label, table in tables_of(t).items()}
     known = [value.value for value in values.values() if not isinstance(value, Undefined)]
     lost = [label for label, value in values.items() if isinstance(value, Undefined)]
     mean = math.fsum(known) / len(known) if known else 0.0
     if lost:
-        return _none(f"no value for {listed(lost)}" + (f"; left out: {figure(mean)}" if known else ""))
+        return undefined_number(f"no value for {listed(lost)}" + (f"; left out: {figure(mean)}" if known else ""))
     return Number(cast("Amount", mean))
-
-
-def _none(reason: str) -> Number:
-    return Number(cast("Amount", 0), cast("Amount", 0), reason)

@@ -324,6 +324,14 @@ def test_an_infinite_value_is_bounded_from_below_or_has_a_reason():
     assert "infinite" in overall("likelihood_ratio_negative", [[0, 9], [2, 30]], positive=1, cells="delta")
 
 
+@pytest.mark.parametrize(
+    ("value", "ends"), [(0.5, (math.nan, 0.8)), (0.5, (0.2, math.nan)), (math.inf, (math.inf,) * 2)]
+)
+def test_an_end_that_is_not_a_number_or_an_infinite_lower_one_is_no_interval(value, ends):
+    found = cells.built(Wanted(), REGISTRY.find("likelihood_ratio_positive"), value, ends, "any")
+    assert found == "the value is infinite, and the method knows no lower bound for it"
+
+
 @pytest.mark.parametrize("matrix", [[[50, 10, 5], [10, 40, 6], [5, 6, 30]], [[200, 20], [20, 100]]])
 def test_shares_that_chance_explains_reach_no_distance_at_all(matrix):
     for name, best in (("total_variation", 0), ("jensen_shannon", 0), ("kl_truth_pred", 0), ("csmf_accuracy", 1)):

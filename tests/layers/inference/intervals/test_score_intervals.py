@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from assay.core.values import Undefined
+from assay.core.values import Number, Undefined
 from assay.inference.estimates import Interval
 from assay.inference.intervals import score_draws as scoredraws
 from assay.inference.intervals.interval_choice import Wanted
@@ -189,6 +189,15 @@ def test_no_lift_reaches_further_than_calling_all_positives_allows():
     t, lift = table(60, seed=3, shift=3.0), parse("lift_at(share=0.1)")
     found = ScoreUncertainty(t, Wanted()).interval(lift, lift(t))
     assert found.low < lift(t).value <= found.high <= 10
+
+
+def test_draws_at_an_end_lie_off_it_by_the_twentieth_of_a_row_of_the_smaller_class(monkeypatch):
+    """Half of the draws are at 1, moved to 1 - 1/200 with nine positives, so their log-odds are 0 or ln 199."""
+    monkeypatch.setattr(ScoreDraws, "values", lambda *_: np.tile([0.5, 1.0], 500))
+    t = Scores.binary(np.arange(29) / 29, np.arange(29) < 9).one_vs_rest(1)
+    found = ScoreUncertainty(t, FEWER).interval(parse("brier_score"), Number(0.5))
+    z = norm.ppf(0.975)
+    assert (found.low, found.high) == pytest.approx((1 / (1 + 199 ** (z / 2)), 1 / (1 + 199 ** (-z / 2))))
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])

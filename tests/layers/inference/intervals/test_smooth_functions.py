@@ -13,6 +13,7 @@ from assay.inference.intervals import smooth_functions
 from assay.inference.intervals.smooth_functions import (
     Influence,
     Ordered,
+    accelerated_share,
     bca,
     corrected,
     delta,
@@ -184,6 +185,14 @@ def test_bca_of_a_symmetric_statistic_is_the_percentile_interval():
     ordered = Ordered(np.r_[half, -half], 0.9)
     low, high = bca(np.zeros(1), ordered, np.array([[1.0, -1.0]]), np.array([[50.0, 50.0]]), 0.9)
     assert (low[0], high[0]) == pytest.approx((ordered.low[0], ordered.high[0]), abs=1e-9)
+
+
+@pytest.mark.parametrize(("acceleration", "quantile"), [(0.0, 1.5), (0.5, 2.5), (0.75, 4.5), (1.0, inf), (2.0, inf)])
+def test_acceleration_stretches_a_step_until_no_draw_is_beyond(acceleration, quantile):
+    """A step of 1, half of it bias, is 1 / (1 - acceleration) long and begins at the bias of 0.5."""
+    high = accelerated_share(0.5, acceleration, norm.cdf(0.5))
+    low = accelerated_share(-0.5, -acceleration, norm.cdf(-0.5))
+    assert (low, high) == pytest.approx((norm.cdf(-quantile), norm.cdf(quantile)), rel=1e-9)
 
 
 def test_correction_takes_bias_off_twice_and_widens_about_the_middle():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
@@ -64,6 +66,17 @@ def test_parts_without_a_value_are_left_out_and_named():
     found = heterogeneity(estimates)
     assert (found.parts, found.left_out) == (2, (1,))
     assert heterogeneity(estimates[:2]) is None
+
+
+@pytest.mark.parametrize("width", [0.0, np.inf])
+def test_a_value_whose_interval_has_no_width_or_no_end_has_no_weight_and_is_left_out(width):
+    first, second, third = (
+        a["matthews_corrcoef"] for a in recalls((80, 20, 5, 95), (60, 40, 30, 70), (75, 25, 10, 90))
+    )
+    ends = replace(second.interval, low=second.value, high=second.value + width)
+    found = heterogeneity([first, replace(second, interval=ends), third])
+    assert (found.parts, found.left_out, found.measure) == (2, (1,), "matthews_corrcoef")
+    assert found.p == heterogeneity([first, third]).p
 
 
 def test_its_level_is_held_when_the_parts_share_one_truth():

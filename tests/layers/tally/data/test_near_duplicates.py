@@ -20,6 +20,7 @@ from assay.tally.data.near_duplicates import (
     bands,
     likeness,
     meeting,
+    mixed,
     near_numbers,
     near_texts,
     shingles,
@@ -44,6 +45,12 @@ def test_shingles_are_the_runs_of_five_bytes(texts):
     words, owner = shingles(texts)
     for i, text in enumerate(texts):
         assert len(np.unique(words[owner == i])) == len(grams(text))
+
+
+def test_a_shingle_is_its_fnv1a_hash_mixed_as_splitmix64_does():
+    """Published values: FNV-1a of "hello", and the first number that SplitMix64 draws from the seed 0."""
+    assert mixed(np.array([0x9E3779B97F4A7C15], dtype=np.uint64)).tolist() == [0xE220A8397B1DCDAF]
+    assert shingles(["hello"])[0].tolist() == mixed(np.array([0xA430D84680AABD0B], dtype=np.uint64)).tolist()
 
 
 @given(st.text(max_size=40), st.text(max_size=40))

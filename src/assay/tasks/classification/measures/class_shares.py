@@ -12,7 +12,7 @@ import numpy as np
 from assay.core.errors import PlanError
 from assay.core.text import listed
 from assay.core.traits import EXTENSION, HIGHER, LOWER, NEITHER, SCHLOSSER, TS4213
-from assay.core.values import NO_ROWS, Number, number
+from assay.core.values import NO_ROWS, Number, number, undefined_number
 from assay.measures.declare import measure
 from assay.tally.labels.one_vs_rest import Multiclass
 
@@ -33,9 +33,8 @@ def _divergence(first: NDArray[np.float64], second: NDArray[np.float64]) -> Amou
 
 
 def _kl(t: Multiclass, first: Amount, second: Amount, gap: str) -> Number:
-    one = Number(cast("Amount", 0), cast("Amount", 0), NO_ROWS)
     if first.ndim == 1 and not t.n:
-        return one
+        return undefined_number(NO_ROWS)
     truth, called = t.shares
     pair = (truth, called) if first is t.actual else (called, truth)
     note = None
@@ -85,7 +84,7 @@ def kl_pred_truth(t: Multiclass) -> Number:
 )
 def jensen_shannon(t: Multiclass) -> Number:
     if t.actual.ndim == 1 and not t.n:
-        return Number(cast("Amount", 0), cast("Amount", 0), NO_ROWS)
+        return undefined_number(NO_ROWS)
     truth, called = t.shares
     middle = (truth + called) / 2
     return number(

@@ -47,8 +47,6 @@ def lines(
     few, failed = max(CACHED // len(x), 1), np.zeros(len(pos), dtype=bool) if failed is None else failed
     parts = [slice(first, first + few) for first in range(0, len(pos), few)]
     fits = [_some(_Tables.of(x, pos[one], rows[one], fixed=fixed), start, failed[one]) for one in parts]
-    if not fits:
-        return np.zeros(0), np.zeros(0), failed
     a, b, lost = map(np.concatenate, zip(*fits, strict=True))
     return a, b, cast("Truths", lost)
 

@@ -13,7 +13,7 @@ import numpy as np
 from assay.core.errors import PlanError
 from assay.core.text import listed, quoted
 from assay.core.traits import FUND, HIGHER, LOWER, RAINIO, SCHLOSSER, TS4213
-from assay.core.values import NO_ROWS, Number, Raw, Share, Undefined, number, quotient, share
+from assay.core.values import NO_ROWS, Number, Raw, Share, Undefined, number, quotient, share, undefined_number
 from assay.measures.averages import macro, micro, weighted
 from assay.measures.declare import measure
 from assay.tally.labels.one_vs_rest import Multiclass
@@ -107,7 +107,7 @@ def balanced_accuracy_weighted(t: Multiclass, *, weights: Mapping[Label, float])
     lost = [label for label, x, r in zip(t.labels, w, t.actual, strict=True) if x and not r]
     if lost:
         empty = f"no row is truly {listed(lost)}" if t.n else NO_ROWS
-        return Number(cast("Amount", 0), cast("Amount", 0), empty)
+        return undefined_number(empty)
     _refuse_class_sizes(t, w)
     shares = (x * Fraction(h) / r for x, h, r in zip(w, t.hits.tolist(), t.actual.tolist(), strict=True) if x)
     return number(cast("Amount", sum(shares)), over=cast("Amount", sum(w)), empty=NO_ROWS)
@@ -161,7 +161,7 @@ def _refuse_class_sizes(t: Multiclass, w: list[Fraction]) -> None:
 def skill_score(t: Multiclass, *, reference: float | str) -> Number:
     ref = _reference(t, reference)
     if isinstance(ref, Undefined):
-        return Number(cast("Amount", 0), cast("Amount", 0), ref.reason)
+        return undefined_number(ref.reason)
     return number(
         t.correct - ref * t.n,
         over=(1 - ref) * t.n,
@@ -185,7 +185,7 @@ def skill_score(t: Multiclass, *, reference: float | str) -> Number:
 def relative_improvement_factor(t: Multiclass, *, reference: float | str) -> Number:
     ref = _reference(t, reference)
     if isinstance(ref, Undefined):
-        return Number(cast("Amount", 0), cast("Amount", 0), ref.reason)
+        return undefined_number(ref.reason)
     return number(
         (1 - ref) * t.n,
         over=t.n - t.correct,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from assay.core.traits import EXTENSION, HIGHER, LOWER, Source
-from assay.core.values import Number, number
+from assay.core.values import Number, number, undefined_number
 from assay.measures.declare import measure
 from assay.tasks.clustering.agreement_sums import Agreement
 
@@ -29,10 +29,6 @@ NO_INTERVAL: Final = "the clusters were made from these very rows, so rows are n
 of_shape = partial(measure, range=(0, math.inf), better=LOWER, family=FAMILY)
 
 
-def _none(reason: str) -> Number:
-    return number(cast("Any", 0), over=cast("Any", 0), empty=reason)
-
-
 @of_shape(
     symbol="CH",
     also=("calinski_harabasz_score", "variance ratio criterion"),
@@ -44,10 +40,10 @@ def _none(reason: str) -> Number:
 def calinski_harabasz(t: Agreement) -> Number:
     shape: Geometry | None = t.shape
     if shape is None:
-        return _none(NO_FEATURES)
+        return undefined_number(NO_FEATURES)
     clusters, rows = len(shape.clusters), shape.rows
     if clusters < 2:  # noqa: PLR2004
-        return _none(ONE)
+        return undefined_number(ONE)
     centre = (shape.count[:, None] * shape.centre).sum(axis=0) / rows
     between = math.fsum((shape.count * ((shape.centre - centre) ** 2).sum(axis=1)).tolist())
     within = math.fsum(shape.within.tolist())
@@ -57,11 +53,11 @@ def calinski_harabasz(t: Agreement) -> Number:
 
 def _davies_bouldin(shape: Geometry, spread: NDArray[np.float64]) -> Number:
     if len(shape.clusters) < 2:  # noqa: PLR2004
-        return _none(ONE)
+        return undefined_number(ONE)
     apart = np.sqrt(((shape.centre[:, None] - shape.centre[None]) ** 2).sum(axis=2))
     np.fill_diagonal(apart, np.inf)
     if not apart.all():
-        return _none(COINCIDE)
+        return undefined_number(COINCIDE)
     worst = ((spread[:, None] + spread[None]) / apart).max(axis=1)
     return number(cast("Any", math.fsum(worst.tolist())), over=cast("Any", len(worst)), empty=ONE)
 
@@ -76,8 +72,8 @@ def _davies_bouldin(shape: Geometry, spread: NDArray[np.float64]) -> Number:
 def davies_bouldin(t: Agreement) -> Number:
     shape: Geometry | None = t.shape
     if shape is None:
-        return _none(NO_FEATURES)
-    return _none(MERGED) if shape.distance is None else _davies_bouldin(shape, shape.distance)
+        return undefined_number(NO_FEATURES)
+    return undefined_number(MERGED) if shape.distance is None else _davies_bouldin(shape, shape.distance)
 
 
 @of_shape(
@@ -87,7 +83,9 @@ def davies_bouldin(t: Agreement) -> Number:
 )
 def davies_bouldin_rms(t: Agreement) -> Number:
     shape: Geometry | None = t.shape
-    return _none(NO_FEATURES) if shape is None else _davies_bouldin(shape, np.sqrt(shape.within / shape.count))
+    if shape is None:
+        return undefined_number(NO_FEATURES)
+    return _davies_bouldin(shape, np.sqrt(shape.within / shape.count))
 
 
 @of_shape(
@@ -101,9 +99,9 @@ def davies_bouldin_rms(t: Agreement) -> Number:
 def silhouette(t: Agreement) -> Number:
     shape: Geometry | None = t.shape
     if shape is None:
-        return _none(NO_FEATURES)
+        return undefined_number(NO_FEATURES)
     if not shape.compared:
-        return _none(MERGED)
+        return undefined_number(MERGED)
     if shape.silhouette is None:
-        return _none("there are fewer than two clusters, or as many as rows")
+        return undefined_number("there are fewer than two clusters, or as many as rows")
     return number(cast("Any", shape.silhouette), empty=ONE)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from assay.core.traits import EXTENSION, HIGHER, NEITHER, RAINIO, SCHLOSSER, Source
-from assay.core.values import NO_ROWS, Number, number, root
+from assay.core.values import NO_ROWS, Number, number, root, undefined_number
 from assay.measures.declare import measure
 from assay.tasks.regression.measures.error_sizes import CONSTANT
 from assay.tasks.regression.sums import Errors
@@ -107,7 +107,7 @@ def spearman_r(t: Errors) -> Number:
     value = cast("object", t.rank_r)
     constant = "truth or predictions are constant"
     if value is None:
-        return number(cast("Amount", 0), over=cast("Amount", 0), empty=constant)
+        return undefined_number(constant)
     return number(t.rank_r, empty=constant)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.traits import EXTENSION, HIGHER, LOWER, Source
-from assay.core.values import Number, number
+from assay.core.values import Number, number, undefined_number
 from assay.measures.declare import measure
 from assay.tasks.retrieval.tally import Rankings
 
@@ -67,7 +67,7 @@ def coverage(t: Rankings, *, k: int) -> Number:
 def exposure_gini(t: Rankings, *, k: int) -> Number:
     shown = _shown(t, k)
     if shown is None or t.exposure is None:
-        return number(cast("Any", 0), over=cast("Any", 0), empty=NO_CATALOGUE)
+        return undefined_number(NO_CATALOGUE)
     size, rising = t.exposure.catalogue, np.sort(shown)
     place = np.arange(size - len(rising) + 1, size + 1)
     top = sum((2 * int(i) - size - 1) * int(times) for i, times in zip(place, rising, strict=True))
@@ -87,7 +87,7 @@ def novelty(t: Rankings, *, k: int) -> Number:
     shown = _shown(t, k)
     popularity = None if t.exposure is None else t.exposure.popularity
     if shown is None or popularity is None:
-        return number(cast("Any", 0), over=cast("Any", 0), empty=NO_POPULARITY)
+        return undefined_number(NO_POPULARITY)
     known = (popularity > 0) & (shown > 0)
     bits = -np.log2(popularity[known]) * shown[known]
     return number(cast("Any", math.fsum(bits.tolist())), over=cast("Any", int(shown[known].sum())), empty=NO_POPULARITY)
