@@ -67,6 +67,19 @@ for truth, predicted in batches(duckdb, f"SELECT truth, predicted FROM '{path}'"
         np.bincount(place - place.min(), minlength=10_000)
         np.bincount((y.view(np.int64) >> 47) - 32_000, minlength=10_000)
 """,
+    "floor: rows in NumPy, SHA-256 and the exact sums": """
+import hashlib
+import duckdb
+import numpy as np
+from assay.rows.engines.arrow_batches import batches
+from assay.tasks.regression.row_totals import sum_batch
+with open(path, "rb") as file:
+    hashlib.file_digest(file, "sha256")
+for y, p in batches(duckdb, f"SELECT truth, predicted FROM '{path}'"):
+    e = y - p
+    ends = float(y.min()), float(y.max()), float(e.min()), float(e.max())
+    sum_batch({"truth": y, "predicted": p}, e, ends, None)
+""",
     "assay, the second call of a process": """
 import assay
 small = [1.0, 2.0, 4.0] * 20
