@@ -56,6 +56,7 @@ def test_independent_groups_of_equal_values_have_p_one_and_no_statistic(name):
     found = find_test(name)(Groups.of({"A": [1.0, 1.0], "B": [1.0, 1.0]}), level=0.9)
     assert (found.p, found.level, found.notes) == (1.0, 0.9, ("all values are equal",))
     assert found.statistic.code == "all-tied"
+    assert found.effect.value == {"kruskal_wallis": 0.0, "mann_whitney": 0.5}[name]
 
 
 def test_nan_and_infinity_are_refused_where_values_enter():
@@ -275,6 +276,10 @@ def test_two_values_are_enough_to_compare_variances_and_one_is_not():
     assert find_test("variance_f")(two).statistic == pytest.approx(1 / 9)
     assert find_test("variance_f")(two).p == pytest.approx(2 * (2 / math.pi) * math.atan(1 / 3))
     assert find_test("bartlett")(two).p == pytest.approx(bartlett([1.0, 3.0], [2.0, 8.0]).pvalue)
+    for flat in ([1.0, 1.0], [1.0, 2.0]):
+        lost = find_test("pitman_morgan")(Pairs.of(flat, [3.0, 8.0]))
+        assert (lost.p, lost.reason) == (None, "the test needs three pairs or more")
+    assert find_test("pitman_morgan")(Pairs.of([1.0, 1.0], [3.0, 3.0])).p == 1.0
     for name in ("variance_f", "bartlett"):
         found = find_test(name)(Groups.of({"A": [1.0], "B": [2.0, 8.0]}))
         assert found.p is None
