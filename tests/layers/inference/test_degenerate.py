@@ -313,3 +313,18 @@ def test_a_mean_cost_of_other_rows_needs_predictions_and_costs(confusions, costs
     with pytest.raises(PlanError, match="reads predictions and what mistakes cost") as refused:
         estimate(t, 0, parse("mean_cost"), 1, Wanted(), costs=costs)
     assert refused.value.code == "comparison-needs"
+
+
+@pytest.mark.parametrize(
+    ("gap", "items", "reason"),
+    [
+        (-0.2, 1, "two items are needed, and outside"),
+        (0.0, 1, "two items are needed, and outside"),
+        (-0.2, 3, "the difference is the same everywhere, and outside"),
+        (-0.05, 3, "the difference is the same everywhere, and inside"),
+    ],
+)
+def test_a_constant_difference_is_inside_or_outside_a_margin_without_a_test(gap, items, reason):
+    for name in ("mean_non_inferiority", "mean_equivalence"):
+        found = find_test(name)(Pairs.of([gap] * items, [0.0] * items), margin=0.1)
+        assert (found.p, found.reason) == (None, f"{reason} the margin; no test can add to that")

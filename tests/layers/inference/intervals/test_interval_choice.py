@@ -100,6 +100,11 @@ def test_a_method_seed_or_number_of_draws_that_is_none_is_refused(given):
     assert refused.value.known
 
 
+def test_the_least_seed_and_number_of_draws_are_taken():
+    wanted = Wanted(seed=0, draws=100)
+    assert (wanted.seed, wanted.draws) == (0, 100)
+
+
 # ---------------------------------------------------------------- which method a value gets
 
 
