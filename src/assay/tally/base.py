@@ -127,7 +127,7 @@ def _canonical_pieces(content: object) -> Iterator[str]:
         for place, text in enumerate(content):
             yield from ("," if place else "[", '"', text, '"')
         yield "]"
-    elif isinstance(content, dict) and 0 < len(content) <= FEW and all(type(name) is str for name in content):
+    elif isinstance(content, dict) and content and len(content) <= FEW and all(type(name) is str for name in content):
         for place, name in enumerate(sorted(content)):
             yield ("," if place else "{") + json.dumps(name, ensure_ascii=False) + ":"
             yield from _canonical_pieces(content[name])

@@ -12,16 +12,21 @@ from scipy.stats import bartlett
 from assay.core.errors import OutOfRange, PlanError, RowsError, UnpairedRows
 from assay.core.values import Undefined
 from assay.inference.intervals.auc import newcombe
+from assay.inference.intervals.interval_choice import Wanted
 from assay.inference.tests.anova import one_way_anova, repeated_measures_anova
 from assay.inference.tests.contingency import fisher_monte_carlo
 from assay.inference.tests.delong import delong, delong_many
+from assay.inference.tests.independent_models import estimate
 from assay.inference.tests.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_plain
 from assay.inference.tests.means import corrected_resampled_t, five_by_two_f, five_by_two_t, half_sample_t, paired_t
 from assay.inference.tests.ranks import wilcoxon, wilcoxon_pratt
 from assay.inference.tests.several_ranks import conover, friedman, iman_davenport
 from assay.inference.tests_catalogue import find_test
 from assay.inference.units.permutation_and_bootstrap import paired_bootstrap, paired_permutation
-from assay.tally.contingency_tables import Outcomes, Table
+from assay.measures import parse
+from assay.tally.contingency_tables import Outcomes, Strata, Table
+from assay.tally.labels.confusion import Confusion
+from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
@@ -56,6 +61,7 @@ def test_independent_groups_of_equal_values_have_p_one_and_no_statistic(name):
     found = find_test(name)(Groups.of({"A": [1.0, 1.0], "B": [1.0, 1.0]}), level=0.9)
     assert (found.p, found.level, found.notes) == (1.0, 0.9, ("all values are equal",))
     assert found.statistic.code == "all-tied"
+    assert found.effect.value == {"kruskal_wallis": 0.0, "mann_whitney": 0.5}[name]
 
 
 def test_nan_and_infinity_are_refused_where_values_enter():
@@ -150,6 +156,9 @@ def test_draws_that_lose_a_class_are_counted_and_take_the_interval_away():
     alone = PairedLabels.from_cells({(1, 1, 0): 1, (0, 0, 0): 20, (0, 1, 0): 3}, models=("A", "B"))
     sure = paired_bootstrap(alone, measure="recall", positive=1, draws=500, stratified=True)
     assert sure.effect.interval is None, "one positive, drawn every time"
+    assert sure.effect.value == 1.0
+    both = PairedLabels.from_cells({(1, 1, 1): 1, (0, 0, 0): 20, (0, 1, 0): 3}, models=("A", "B"))
+    assert paired_bootstrap(both, measure="recall", positive=1, draws=500, stratified=True).effect.value == 0.0
     assert "same difference" in sure.least.reason
 
 
@@ -275,7 +284,47 @@ def test_two_values_are_enough_to_compare_variances_and_one_is_not():
     assert find_test("variance_f")(two).statistic == pytest.approx(1 / 9)
     assert find_test("variance_f")(two).p == pytest.approx(2 * (2 / math.pi) * math.atan(1 / 3))
     assert find_test("bartlett")(two).p == pytest.approx(bartlett([1.0, 3.0], [2.0, 8.0]).pvalue)
+    for flat in ([1.0, 1.0], [1.0, 2.0]):
+        lost = find_test("pitman_morgan")(Pairs.of(flat, [3.0, 8.0]))
+        assert (lost.p, lost.reason) == (None, "the test needs three pairs or more")
+    assert find_test("pitman_morgan")(Pairs.of([1.0, 1.0], [3.0, 3.0])).p == 1.0
     for name in ("variance_f", "bartlett"):
         found = find_test(name)(Groups.of({"A": [1.0], "B": [2.0, 8.0]}))
         assert found.p is None
         assert isinstance(found.statistic, Undefined)
+
+
+def test_strata_in_which_one_factor_never_varies_have_p_one():
+    found = find_test("cochran_mantel_haenszel")(Strata(tables={"x": Table(rows=[[5, 0], [3, 0]])}))
+    assert (found.p, found.df, found.n) == (1.0, (1,), 8)
+    assert found.notes == ("no stratum has two levels of both factors",)
+
+
+def test_the_counts_expected_of_two_shares_are_products_of_the_margins():
+    """Of 40 rows 38 are successes: 9.5 and 0.5 are expected of the ten rows, 28.5 and 1.5 of the thirty."""
+    (check,) = find_test("two_shares")(Table(rows=[[8, 2], [30, 0]])).checks
+    assert (check.holds, check.seen) == (False, "smallest expected count 0.5, 50% of the cells below 5")
+
+
+@pytest.mark.parametrize(("confusions", "costs"), [(True, None), (False, {(0, 1): 1.0, (1, 0): 5.0})])
+def test_a_mean_cost_of_other_rows_needs_predictions_and_costs(confusions, costs):
+    tables = (Confusion.from_cells({(0, 0): 5, (1, 1): 4}),) * 2
+    t = Apart(models=("A", "B"), labels=(0, 1), confusions=tables if confusions else None)
+    with pytest.raises(PlanError, match="reads predictions and what mistakes cost") as refused:
+        estimate(t, 0, parse("mean_cost"), 1, Wanted(), costs=costs)
+    assert refused.value.code == "comparison-needs"
+
+
+@pytest.mark.parametrize(
+    ("gap", "items", "reason"),
+    [
+        (-0.2, 1, "two items are needed, and outside"),
+        (0.0, 1, "two items are needed, and outside"),
+        (-0.2, 3, "the difference is the same everywhere, and outside"),
+        (-0.05, 3, "the difference is the same everywhere, and inside"),
+    ],
+)
+def test_a_constant_difference_is_inside_or_outside_a_margin_without_a_test(gap, items, reason):
+    for name in ("mean_non_inferiority", "mean_equivalence"):
+        found = find_test(name)(Pairs.of([gap] * items, [0.0] * items), margin=0.1)
+        assert (found.p, found.reason) == (None, f"{reason} the margin; no test can add to that")

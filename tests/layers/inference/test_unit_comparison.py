@@ -64,6 +64,13 @@ def test_a_margin_is_held_by_one_sided_t_tests(higher, margin, seed):
         assert held.alternative == ("two-sided" if equivalence else "greater")
 
 
+@pytest.mark.parametrize("equivalence", [True, False])
+def test_a_difference_without_an_interval_is_held_to_no_margin_and_says_why(equivalence):
+    few = compare_measure(MEAN, drawn(4)[1], Values, ("A", "B"), swaps=99)
+    held = check_margin(few, 0.1, equivalence=equivalence, higher_is_better=True)
+    assert (held.p, held.reason) == (None, "only 4 units; an interval needs 5 or more")
+
+
 @pytest.mark.parametrize("held", [1 << 22, 8 * 100])
 def test_swaps_count_those_as_far_in_as_many_parts_as_memory_takes(monkeypatch, held):
     monkeypatch.setattr(unit_comparison, "HELD", held)

@@ -148,3 +148,12 @@ def test_a_value_far_past_its_range_is_a_fault_and_stays_in_sight():
     broken = replace(parse("partial_auroc(max_fpr=1)"), function=lambda _, **__: number(1 + 1e-6, empty=NO_ROWS))
     assert broken(TABLE).value > 1
     assert broken.values(TABLE) > 1
+
+
+@pytest.mark.parametrize("name", [m.name for m in REGISTRY if m.needs])
+def test_a_measure_without_its_parameters_names_all_and_shows_how_to_write_the_first(name):
+    measure = REGISTRY.find(name)
+    with pytest.raises(PlanError, match=f"{name} needs {' and '.join(measure.needs)}") as refused:
+        measure(None)
+    assert refused.value.code == "measure-needs"
+    assert refused.value.fix == f"write it with the name, as in {name}({measure.needs[0]}=...)"

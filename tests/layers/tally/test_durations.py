@@ -66,6 +66,12 @@ def test_a_stretch_of_late_answers_is_one_episode():
     assert tally.failed == 1
 
 
+def test_runs_of_one_name_are_added_in_any_order():
+    first, second = (count_durations(times) for times in ([5, 7], [3, 4, 900]))
+    assert first.runs[0].name == second.runs[0].name
+    assert (first + second).to_json() == (second + first).to_json()
+
+
 def test_a_tally_with_other_bounds_is_not_added():
     with pytest.raises(AssayError, match="different latency bounds"):
         count_durations(np.ones(3), bounds=[1.0]) + count_durations(np.ones(3), bounds=[2.0])

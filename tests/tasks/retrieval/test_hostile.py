@@ -146,6 +146,13 @@ def test_options_that_make_no_sense_are_refused(given):
         assay.retrieval(**{"truth": {"q1": {"a": 1}}, "predicted": {"q1": {"a": 1.0}}, **given})
 
 
+@pytest.mark.parametrize("p", ["0", "1", "-0.5", "1.5"])
+def test_a_reader_goes_on_with_a_probability_between_0_and_1(p):
+    a = assay.retrieval({"q1": {"a": 1}}, {"q1": {"a": 1.0}})
+    with pytest.raises(assay.PlanError, match="is not a probability between 0 and 1"):
+        a[f"rbp(p={p})"]
+
+
 def test_too_few_queries_have_no_interval():
     a = assay.retrieval({f"q{i}": {"a": 1} for i in range(4)}, {f"q{i}": ["b", "a"][i % 2 :] for i in range(4)})
     assert a["map"].low is None

@@ -41,6 +41,15 @@ def test_every_measure_equals_its_definition(seed):
         assert a[name].value == pytest.approx(mean, abs=1e-12), name
 
 
+def test_a_query_without_a_relevant_document_is_left_out_of_every_mean_but_that_of_the_share_judged():
+    truth, run = sample(1)
+    plain = assay.retrieval(truth, run, k=5)
+    more = assay.retrieval(truth | {"none": {"d0": 0, "d1": 0}}, run | {"none": {"d0": 1.0, "d1": 0.5}}, k=5)
+    for name in {estimate.measure for estimate in plain.estimates} - {"judged@5"} | {"dcg", "dcg@3"}:
+        assert more[name].value == plain[name].value, name
+    assert more["judged@5"].value == (12 * plain["judged@5"].value + 1) / 13
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_expected_values_are_means_over_all_orders_of_ties(seed):
     rng = np.random.default_rng(seed)

@@ -32,6 +32,7 @@ def test_the_band_of_all_places_holds_the_band_of_each_and_the_curve(of_curve):
     assert found.all_low.min() >= 0
     assert found.all_high.max() <= 1
     assert (found.low < found.high).all()
+    assert (found.place[0] == 0, found.place[-1]) == (of_curve is roc_band, 1), "nothing found has no precision"
 
 
 def test_a_roc_band_stands_on_the_curve_and_a_pr_band_on_precision():

@@ -100,6 +100,11 @@ def test_a_method_seed_or_number_of_draws_that_is_none_is_refused(given):
     assert refused.value.known
 
 
+def test_the_least_seed_and_number_of_draws_are_taken():
+    wanted = Wanted(seed=0, draws=100)
+    assert (wanted.seed, wanted.draws) == (0, 100)
+
+
 # ---------------------------------------------------------------- which method a value gets
 
 
@@ -479,7 +484,7 @@ def weighted_rows(n=300, classes=2, seed=5):
 def test_weights_in_another_unit_give_the_same_intervals():
     truth, predicted, weight = weighted_rows()
     a = assay.assess(truth=truth, predicted=predicted, weight=weight)
-    b = assay.assess(truth=truth, predicted=predicted, weight=weight * 1024)
+    b = assay.assess(truth=truth, predicted=predicted, weight=weight * 2.0**-20)  # every class weighs less than 1
     for name in WEIGHTED:
         assert (a[name].low, a[name].high) == pytest.approx((b[name].low, b[name].high), rel=1e-9)
         assert a[name].interval.method == "weighted dirichlet on cells"

@@ -236,3 +236,10 @@ def test_a_row_of_next_to_no_weight_moves_no_interval_of_a_cost(place, weight):
     without = score_ends(np.array([0.0, 1, 4]), rows, LEVEL)
     rows[place] = weight
     assert score_ends(np.array([0.0, 1, 4]), rows, LEVEL) == pytest.approx(without, rel=1e-5)
+
+
+@pytest.mark.parametrize("rows", [[20.0, 0.0, 0.0], [0.0, 0.0, 20.0], [9.0, 2.0, 9.0], [3.0, 0.0, 17.0]])
+def test_costs_in_another_unit_and_from_another_zero_have_the_same_interval(rows):
+    cost, counted = np.array([0.0, 0.25, 1.0]), np.array(rows)
+    low, high = score_ends(cost, counted, LEVEL)
+    assert score_ends(2 * cost - 1, counted, LEVEL) == pytest.approx((2 * low - 1, 2 * high - 1), abs=1e-6)

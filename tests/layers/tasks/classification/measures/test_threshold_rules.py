@@ -96,6 +96,12 @@ def test_a_reason_says_how_a_threshold_was_chosen():
     assert thresholds.target_recall(ranked(EXAMPLE), recall=0.75).threshold == 0.6
 
 
+def test_neighbouring_scores_that_do_equally_well_are_one_range():
+    """Half of the positives are found at 0.9, all of them and half of the negatives at 0.7: the index is a half."""
+    found = thresholds.youden(ranked([(0.9, True), (0.7, True), (0.7, False), (0.1, False)]))
+    assert (found.low, found.high, found.threshold, found.reached) == (0.1, 0.9, 0.5, 0.5)
+
+
 def test_one_class_and_bad_targets_are_refused():
     for choose in (thresholds.youden, thresholds.equal_error, thresholds.largest_f):
         with pytest.raises(AssayError) as refused:
