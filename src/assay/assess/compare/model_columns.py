@@ -35,7 +35,7 @@ from assay.tally.scores.ranked_table import Ranked
 class Given:
     """The columns by role as the user gave them, how their tables are read, and what is declared of the classes."""
 
-    truth: object
+    truth: object = None
     predicted: object = None
     score: object = None
     id: object = None
