@@ -249,17 +249,6 @@ def _read_costs(costs: object) -> Costs | None:
     return Costs.read(costs)
 
 
-def _scored_cells(source: Source, counted_: Counted, settings: Settings, lost: int) -> tuple[Cells, Census]:
-    """Return the cells with both labels, and how many rows were left out and why."""
-    scored, census = _without_missing(counted_, settings, source)
-    if lost:
-        census = census + Census(read=lost, scored=0, excluded={"score is missing": lost})
-    if not census.scored:
-        what = "no row has both a true and a predicted label"
-        raise RowsError("no-rows", what, where=source.where, found=census.said(), fix="check the columns")
-    return scored, census
-
-
 def _aware(locate: Locate, kinds: dict[str, str | None]) -> Locate:
     """Looks labels up by the type their column has, when booleans and 0/1 were put together."""
     return lambda role, label: locate(
@@ -267,7 +256,8 @@ def _aware(locate: Locate, kinds: dict[str, str | None]) -> Locate:
     )
 
 
-def _without_missing(counted_: Counted, settings: Settings, source: Source) -> tuple[Cells, Census]:
+def _scored_cells(source: Source, counted_: Counted, settings: Settings, unscored: int) -> tuple[Cells, Census]:
+    """Return the cells with both labels, and how many rows were left out and why."""
     lost = {"truth": 0, "predicted": 0}
     for (truth, predicted), (rows, _) in counted_.cells.items():
         if truth is None or predicted is None:
@@ -283,10 +273,14 @@ def _without_missing(counted_: Counted, settings: Settings, source: Source) -> t
             fix='complete the labels, or leave these rows out and count them: missing="drop" (--missing drop)',
         )  # fmt: skip
     kept = {cell: found for cell, found in counted_.cells.items() if None not in cell}
-    excluded = {f"{role} is missing": n for role, n in lost.items() if n}
-    scored = counted_.rows - sum(excluded.values())
-    alone = 0 if source.join is None else source.join.unmatched
-    return kept, Census(read=counted_.rows + alone, scored=scored, excluded=excluded, unmatched=alone)
+    excluded = {f"{role} is missing": n for role, n in {**lost, "score": unscored}.items() if n}
+    alone, read = 0 if source.join is None else source.join.unmatched, counted_.rows + unscored
+    scored = read - sum(excluded.values())
+    census = Census(read=read + alone, scored=scored, excluded=excluded, unmatched=alone)
+    if not scored:
+        what = "no row has both a true and a predicted label"
+        raise RowsError("no-rows", what, where=source.where, found=census.said(), fix="check the columns")
+    return kept, census
 
 
 def _one_kind(cells: Cells, kinds: dict[str, str | None], source: Source) -> tuple[Cells, list[str]]:

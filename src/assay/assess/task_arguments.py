@@ -53,7 +53,10 @@ def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, An
     known = [*(role.name for role in task.roles), *(option.name for option in task.options), *COMMON]
     rename(arguments, known)
     demand_names(task.name, arguments, known)
-    _check_values(task, arguments)
+    own = {option.name for option in task.options} | {role.name for role in task.roles}
+    check_kinds({name: value for name, value in arguments.items() if name not in own})
+    for role in task.roles:
+        _check_role(role.name, arguments.get(role.name), role.holds)
     options = _settle_options(task, arguments)
     missing = arguments.get("missing") or "error"
     reading = arguments.get("reading") or Reading()
@@ -76,13 +79,6 @@ def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, An
         options={**_stated_options(task, request), "missing": missing},
     )
     return request, settings
-
-
-def _check_values(task: Task, arguments: Mapping[str, Any]) -> None:
-    own = {option.name for option in task.options} | {role.name for role in task.roles}
-    check_kinds({name: value for name, value in arguments.items() if name not in own})
-    for role in task.roles:
-        _check_role(role.name, arguments.get(role.name), role.holds)
 
 
 def _settle_options(task: Task, arguments: Mapping[str, Any]) -> dict[str, object]:

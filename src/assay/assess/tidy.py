@@ -50,9 +50,7 @@ def to_columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[
 def to_frame(columns: Mapping[str, list[Any]], library: str | None = None) -> Any:  # noqa: ANN401  a frame
     """A frame of pandas, Polars or PyArrow: the one that is named, else the first that is installed."""
     if library is not None and library not in LIBRARIES:
-        raise PlanError(
-            "option-unknown", f"there are no frames of {library!r}", known=", ".join(LIBRARIES), fix="name one of them"
-        )
+        raise unknown_choice(library, LIBRARIES, f"there are no frames of {library!r}")
     name = library or next((name for name in LIBRARIES if find_spec(name)), None)
     if name is None or not find_spec(name):
         raise PlanError(

@@ -22,10 +22,10 @@ from assay.assess.compare.questions.value_questions import of_values
 from assay.conduct.fold_cache import Outcome
 from assay.conduct.schemes import Scheme
 from assay.conduct.splits import Fold, Rows, digest
-from assay.core.errors import PlanError
+from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label
 from assay.core.shown import Shown, TableRows
-from assay.core.text import counted, figure, listed, quoted
+from assay.core.text import counted, figure, quoted
 from assay.core.traits import Better
 from assay.core.values import Undefined
 from assay.inference.decision_words import Kind
@@ -274,9 +274,7 @@ class Conducted(Shown):
 
     def _model(self, name: str) -> str:
         if name not in self.estimators:
-            raise PlanError(
-                "option-unknown", f"there is no model {quoted(name)}", known=listed(self.models), fix="name one"
-            )
+            raise unknown_choice(name, self.models, f"there is no model {quoted(name)}")
         return name
 
     def _measure(self, measure: str | Measure) -> Measure:

@@ -35,7 +35,7 @@ from assay.tally.scores.ranked_table import Ranked
 class Given:
     """The columns by role as the user gave them, how their tables are read, and what is declared of the classes."""
 
-    truth: object
+    truth: object = None
     predicted: object = None
     score: object = None
     id: object = None
@@ -166,20 +166,11 @@ class Paired:
 
 def read_together(data: object, given: Given) -> Paired:
     """All models in one table: a row is a row of every model."""
-    columns = {
-        role: by_model(column, role) for role in ("predicted", "score") if (column := getattr(given, role)) is not None
-    }
-    models = [list(by) for by in columns.values()]
-    if len(models) > 1 and set(models[0]) != set(models[1]):
-        raise PlanError(
-            "comparison-needs",
-            "predictions and scores are of different models",
-            found=f"{listed(models[0])} and {listed(models[1])}",
-            fix="give both of every model, or one kind only",
-        )
-    demand_two(models[0])
-    own = replace(given, **cast("dict[str, Any]", columns))
-    return read_rows(own, lambda roles: closing(given.opened(data, roles)))
+    roles = [role for role in ("predicted", "score") if getattr(given, role) is not None]
+    models = columns_by_model(given, roles)
+    demand_two(tuple(models))
+    columns = {role: {model: own[role] for model, own in models.items()} for role in roles}
+    return read_rows(replace(given, **cast("Any", columns)), lambda wanted: closing(given.opened(data, wanted)))
 
 
 def read_rows(given: Given, opened: Callable[[Roles], AbstractContextManager[Source]]) -> Paired:
@@ -191,7 +182,8 @@ def read_rows(given: Given, opened: Callable[[Roles], AbstractContextManager[Sou
     first, *rest = models
     groups = {f"prediction of {name}": called[name] for name in rest} if called else {}
     roles = Roles(truth=given.truth, predicted=called[first] if called else given.truth, group=groups)
-    flat = [column for name in models for column in by_class[name].columns] if by_class else list(scored_by.values())
+    own = {name: by_class[name].columns if by_class else (scored_by[name],) for name in models} if scored_by else {}
+    flat = [column for columns in own.values() for column in columns]
     scores = ScoreColumns(columns=tuple(flat)) if flat else None
     with opened(replace(roles, group=groups | ({} if given.channel is None else {"channel": given.channel}))) as source:
         cells = joint(source) if called else None
@@ -316,7 +308,7 @@ def columns_by_model(given: Given, roles: Sequence[str]) -> dict[str, dict[str, 
                 "comparison-needs",
                 f"{first} and {role} are of different models",
                 found=f"{listed(by[first])} and {listed(by[role])}",
-                fix="give both of every model",
+                fix="give both of every model, or one of them only",
             )
     return {model: {role: by[role][model] for role in roles} for model in by[first]}
 

@@ -16,9 +16,8 @@ from assay.assess.compare.model_columns import by_model, named
 from assay.assess.environment import environment
 from assay.assess.record.record import Record
 from assay.assess.task_arguments import sort_arguments
-from assay.core.errors import PlanError
+from assay.core.errors import PlanError, unknown_choice
 from assay.core.task import Task, find_task
-from assay.core.text import listed
 from assay.core.traits import HIGHER, NEITHER
 from assay.inference.findings import Finding
 from assay.inference.multiplicity import adjusted
@@ -44,7 +43,7 @@ def compare_task(name: str, *tables: object, tests: TestSettings | None = None, 
         swaps=SWAPS if intervals is None or intervals.draws is None else intervals.draws,
     )  # fmt: skip
     if tests.control is not None and tests.control not in models:
-        raise PlanError("option-unknown", "the control is not a model", known=listed(models), fix="name one of them")
+        raise unknown_choice(tests.control, models, "the control is not a model")
     counted = task.read_models(request, models)
     return TaskComparison(
         task, counted.tally, settings, models=tuple(models), census=cast("Census", counted.census),

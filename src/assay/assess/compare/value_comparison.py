@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from assay.assess.compare.comparison import Comparison
 from assay.assess.compare.comparison_requirements import PAIR, demand_two
-from assay.assess.compare.model_columns import by_model, is_table
+from assay.assess.compare.model_columns import Given, by_model, is_table
 from assay.assess.compare.questions.request import Asked
 from assay.assess.environment import environment
 from assay.assess.provenance import origin
@@ -27,32 +27,21 @@ from assay.tally.census import Census
 from assay.tally.real_values import Blocks, Exact, Groups, finite
 from assay.tally.value_tables import ValueTable, read_values
 
-if TYPE_CHECKING:
-    from assay.rows.files.formats import Reading
-    from assay.rows.limits import Limits
-
 VALUE, MODEL, SUBJECT = "values", "model", "subject"
 OF_HALVES: Final = ("5x2", "halves")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Valued:
+class Valued(Given):
     """The values as they were given, and what was said about where they come from."""
 
     values: object
     data: object = None
     model: object = None
-    id: object = None
-    subject: object = None
-    pairing: str | None = None
-    reading: Reading | None = None
     per: str = "item"
     independent: bool = False
     folds: int | None = None
     test_over_train: object = None
-    readings: Mapping[str, Reading] = field(default_factory=dict)
-    engine: str | None = None
-    limits: Limits | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,10 +180,8 @@ def _split_models(given: Valued) -> dict[str, ValueTable]:
 def _own_tables(given: Valued, data: Mapping[str, object]) -> dict[str, ValueTable]:
     """One table a model."""
     value = _one_name(given.values, VALUE)
-    tables = {
-        str(name): _table(table, [value], replace(given, reading=given.readings.get(str(name), given.reading)))
-        for name, table in data.items()
-    }
+    own = {str(name): replace(given, reading=given.reading_of(str(name))) for name in data}
+    tables = {str(name): _table(table, [value], own[str(name)]) for name, table in data.items()}
     if given.id is None and not given.independent and given.pairing != "position":
         raise PlanError(
             "comparison-needs",
@@ -251,8 +238,7 @@ def _side_by_side(given: Valued, parts: Mapping[str, ValueTable], value: str) ->
 
 def _telling(given: Valued) -> Any:  # noqa: ANN401  a context manager
     """Items may be persons, so their ids are hashed in errors; folds and data sets are told as they are."""
-    plainly = given.per != "item" or (given.reading is not None and given.reading.show_ids)
-    return ids_told(plainly=plainly)
+    return ids_told(plainly=given.per != "item" or given.reading.show_ids)
 
 
 def _table(data: object, numbers: Sequence[str], given: Valued, *, more: Sequence[str] = ()) -> ValueTable:

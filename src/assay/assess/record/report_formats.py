@@ -47,13 +47,9 @@ def kind_of(path: str | os.PathLike[str], kind: str | None = None) -> str:
     for ending in endings:
         if ending in renderers:
             return ending
-    raise PlanError(
-        "option-unknown",
-        f'no report ends in "{visible(Path(path).suffix.lower()) if Path(path).suffix else ""}"',
-        where=visible(os.fspath(path)),
-        known=", ".join(sorted(name for name in renderers if name.startswith("."))),
-        fix="choose one of them",
-    )
+    ending, known = Path(path).suffix.lower(), sorted(name for name in renderers if name.startswith("."))
+    what = f'no report ends in "{visible(ending) if ending else ""}"'
+    raise unknown_choice(ending, known, what, where=visible(os.fspath(path)))
 
 
 def rendered(record: Record, path: str | os.PathLike[str], kind: str | None = None) -> bytes:

@@ -67,6 +67,14 @@ def test_columns_of_a_table_give_what_arrays_give(frame):
     assert [one.p for one in found.findings] == [one.p for one in want.findings]
 
 
+@pytest.mark.parametrize("more", [{}, {"unit": np.arange(N) // 2}], ids=["rows", "units"])
+def test_scores_are_those_of_their_model_in_whatever_order_they_come(more):
+    found = assay.compare(truth=Y, predicted={"A": A, "B": B}, score={"B": SB, "A": SA}, positive=1, **more)
+    want = whole(positive=1, **more)
+    assert found.record["tallies"] == want.record["tallies"]
+    assert found.record["findings"] == want.record["findings"]
+
+
 def files(tmp_path, *, shuffle=True, **changes):
     order = rng.permutation(N) if shuffle else np.arange(N)
     one = pl.DataFrame({"id": [f"r{i}" for i in range(N)], "y": Y, "p": A, "s": SA})

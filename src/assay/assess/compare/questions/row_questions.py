@@ -16,9 +16,8 @@ import numpy as np
 
 from assay.assess.compare.questions.request import Answer, Asked, Asking, add_label, family_of, test_of
 from assay.assess.compare.questions.value_questions import test_pairs_after
-from assay.core.errors import PlanError
+from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label
-from assay.core.text import listed
 from assay.inference import decision_words
 from assay.inference.choose_test import Choice, Refusal
 from assay.inference.decision_words import BALANCED, Facts, Kind, Question
@@ -323,12 +322,7 @@ def _pairs(t: Apart, asked: Asked) -> list[tuple[str, str]]:
     if asked.control is None:
         return list(combinations(t.models, 2))
     if asked.control not in t.models:
-        raise PlanError(
-            "option-unknown",
-            f"there is no model {asked.control!r}",
-            known=listed(t.models),
-            fix="name one of the models",
-        )
+        raise unknown_choice(asked.control, t.models, f"there is no model {asked.control!r}")
     return [(model, asked.control) for model in t.models if model != asked.control]
 
 
