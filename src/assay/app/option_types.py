@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -94,65 +95,60 @@ class Group(click.Group):
         return super().resolve_command(ctx, args)
 
 
-class Words(_Type):
-    """One of a few words; help and shells list them, and what is no such word is refused where it is used."""
+class Word(_Type):
+    """A word that a shell completes; what is no such word is refused where it is used."""
 
-    name = "words"
+    name = "word"
+
+    def __init__(self, offered: Callable[[click.Context], Iterable[str]]) -> None:
+        self.offered = offered
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The words that begin so; none where what was typed cannot be read, because a shell can show no error."""
+        del param
+        from click.shell_completion import CompletionItem
+
+        from assay.core.errors import AssayError
+
+        head = "".join(incomplete.rpartition("=")[:2]) if isinstance(self, Column) else ""
+        with suppress(AssayError, OSError):
+            return [CompletionItem(head + word) for word in self.offered(ctx) if (head + word).startswith(incomplete)]
+        return []
+
+
+class Words(Word):
+    """One of a few words, which help lists, too."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = tuple(words)
+        super().__init__(lambda _: self.words)
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         """The words, as help shows them."""
         del param, ctx
         return f"[{'|'.join(self.words)}]"
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The words that begin so."""
-        del ctx, param
-        return items(self.words, incomplete)
+
+class Column(Word):
+    """The name of a column of the first file that was typed; before an equals sign stands a class or a model."""
+
+    def __init__(self) -> None:
+        super().__init__(_header_of)
 
 
-class Column(_Type):
-    """The name of a column; what stands before an equals sign names a class or a model."""
+def measure_names(ctx: click.Context) -> Iterable[str]:
+    """The measures of the task that was typed; a criterion begins with one, too."""
+    from assay.measures.catalogue import measures
 
-    name = "column"
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The columns of the first file that was typed."""
-        del param
-        before, mark, begun = incomplete.rpartition("=")
-        return items((f"{before}{mark}{name}" for name in _header_of(ctx)), f"{before}{mark}{begun}")
+    return [one.name for one in measures(task=ctx.params.get("task"))]
 
 
-class MeasureName(_Type):
-    """A measure, or a criterion that begins with one."""
+def known_tasks(ctx: click.Context) -> Iterable[str]:
+    """The tasks there are."""
+    del ctx
+    from assay.core.task import task_names
 
-    name = "measure"
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Names of measures, of the task that was typed."""
-        del param
-        from assay.core.errors import AssayError
-        from assay.measures.catalogue import measures
-
-        try:
-            return items((one.name for one in measures(task=ctx.params.get("task"))), incomplete)
-        except AssayError:
-            return []
-
-
-class TaskName(_Type):
-    """A task."""
-
-    name = "task"
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The tasks there are."""
-        del ctx, param
-        from assay.core.task import task_names
-
-        return items(task_names(), incomplete)
+    return task_names()
 
 
 class Input(click.Path):
@@ -187,24 +183,13 @@ def _spooled(ctx: click.Context) -> str:
     return str(path)
 
 
-def items(words: Iterable[str], begun: str) -> list[CompletionItem]:
-    """What a shell may complete a word to."""
-    from click.shell_completion import CompletionItem
-
-    return [CompletionItem(word) for word in words if word.startswith(begun)]
-
-
 def _header_of(ctx: click.Context) -> list[str]:
-    """The columns of what was typed; none where it cannot be read, because a shell can show no error."""
-    from assay.core.errors import AssayError
+    """The columns of what was typed."""
     from assay.rows.files.file_set import open_files
 
     # Words before an option that still waits for its value are left over by click.
     typed = [*ctx.args, *(path for name in ("predictions", "tables", "paths") for path in _words(ctx.params.get(name)))]
-    try:
-        return next((list(open_files(path).columns) for path in typed if Path(path).exists()), [])
-    except (AssayError, OSError):
-        return []
+    return next((list(open_files(path).columns) for path in typed if Path(path).exists()), [])
 
 
 def _words(typed: str | Sequence[str] | None) -> Sequence[str]:
@@ -246,16 +231,15 @@ def flag(names: str, says: str, **more: Any) -> tuple[str, None, str, dict[str, 
 
 
 def _type_of(takes: str | None) -> _Type | None:
-    if takes is None:
-        return None
-    kinds = {
+    kinds: dict[str, Callable[[], _Type]] = {
         "COLUMN": Column,
-        "MEASURE": MeasureName,
-        "CRITERION": MeasureName,
+        "MEASURE": lambda: Word(measure_names),
+        "CRITERION": lambda: Word(measure_names),
+        "TASK": lambda: Word(known_tasks),
         "FILE": click.Path,
         "FOLDER": click.Path,
     }
-    return next((kind() for word, kind in kinds.items() if takes.endswith(word)), None)
+    return next((kind() for word, kind in kinds.items() if (takes or "").endswith(word)), None)
 
 
 def named_values(typed: Sequence[str], option: str, of: str, *, code: str = "role-clash") -> dict[str, str]:

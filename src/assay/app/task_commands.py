@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from assay.app.option_types import Column, Command, Option, TaskName, Words, give_options, named_values, row
+from assay.app.option_types import Column, Command, Option, Words, give_options, named_values, row
 from assay.app.options import door_arguments, of_decisions, of_files, of_rows
 from assay.core.progress import progress_bar
 from assay.core.text import plural
@@ -31,16 +31,7 @@ TASK: Final = "assay.task"
 
 
 of_task = give_options(
-    {
-        "Columns": (
-            row(
-                "--task",
-                "TASK",
-                "What is assessed, if not classes; --task TASK --help lists its options.",
-                type=TaskName(),
-            ),
-        )
-    }
+    {"Columns": [row("--task", "TASK", "What is assessed, if not classes; --task TASK --help lists its options.")]}
 )
 """Give a command the option that names a task."""
 

@@ -96,9 +96,9 @@ def _opened(data: object, roles: Roles, reading: Reading, engine: str | None, li
     if (columns := take_apart(frame, roles)) is not None:
         return _arrays(columns)
     if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
-        from assay.rows.spark.spark_frames import from_spark
+        from assay.rows.spark.spark_frames import PlainFrame, from_spark
 
-        return from_spark(frame.to_native(), roles)
+        return from_spark(PlainFrame(frame.to_native()), roles)
     return from_frame(frame, roles)
 
 
@@ -165,10 +165,10 @@ def _from_path(path: Paths, roles: Roles, reading: Reading, engine: str | None, 
     opened = open_path(path, uses, reading, engine=engine, limits=limits, progress=reading.progress)
     if isinstance(opened, OpenedFile):
         return of_opened(opened, roles)
-    from assay.rows.spark.spark_frames import from_file
+    from assay.rows.spark.spark_frames import PlainFrame, from_spark
 
     try:
-        return from_file(opened, roles)
+        return from_spark(PlainFrame(opened.frame, opened.path, opened), roles)
     except BaseException:
         opened.close()
         raise

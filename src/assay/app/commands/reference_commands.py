@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from assay.app.option_types import Command, MeasureName
+from assay.app.option_types import Command, Word, measure_names
 
 if TYPE_CHECKING:
     from assay.inference.declare import Significance
@@ -32,7 +32,7 @@ def _print_json(content: object) -> None:
 
 
 @click.command(cls=Command)
-@click.argument("measure", type=MeasureName())
+@click.argument("measure", type=Word(measure_names))
 @_AS_JSON
 def show(measure: str, *, as_json: bool) -> None:
     """Explain a measure: formula, range, sources, errata, other names."""

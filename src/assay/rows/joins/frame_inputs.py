@@ -112,7 +112,7 @@ def _from_frame(data: object, uses: Mapping[str, Use], called: str) -> _Held:
 def _from_spark(data: Any, plain: Mapping[str, str]) -> _Held:  # noqa: ANN401  a Spark frame
     from assay.rows.spark.spark_frames import PlainFrame
 
-    frame = PlainFrame(data, "the given Spark frame")
+    frame = PlainFrame(data)
     with spark_errors(frame.where):
         chosen = (f"{frame.column(name)} AS {alias}" for name, alias in plain.items())
         table = frame.native.selectExpr(*chosen).toArrow()

@@ -36,7 +36,7 @@ from assay.rows.limits import Limits
 from assay.rows.source import FrameSource, Roles
 from assay.rows.spark.spark_errors import told_as_ours as spark_errors
 from assay.rows.spark.spark_files import SparkFile, check_path
-from assay.rows.spark.spark_frames import SparkFrames, SparkSide, from_sides, from_spark, kind_of_id
+from assay.rows.spark.spark_frames import PlainFrame, SparkFrames, from_sides, from_spark, kind_of_id, read_plain
 from assay.rows.spark.spark_session import is_spark, session_at
 
 if TYPE_CHECKING:
@@ -197,30 +197,29 @@ def match_on_spark(
             fix="state id=COLUMN (--id)",
         )
     if engine is None:
-        frames = {name: _given_sides(name, model) for name, model in models.items()}
-        return _matched(models, frames, unmatched, kept=kept, end=lambda: None)
-    paths = {name: _paths(name, model, limits) for name, model in models.items()}
-    with session_at(engine) as session:
-        read = {
-            name: [SparkSide.read(session, path, models[name].reading) for path in own] for name, own in paths.items()
+        frames = {
+            name: [PlainFrame(frame, where) for where, frame in _given(name, model).items()]
+            for name, model in models.items()
         }
+        return _matched(models, frames, unmatched, kept=kept, end=lambda: None)
+    paths = {
+        name: [check_path(path, model.reading, limits, where=where) for where, path in _given(name, model).items()]
+        for name, model in models.items()
+    }
+    with session_at(engine) as session:
+        read = {name: [read_plain(session, path, models[name].reading) for path in own] for name, own in paths.items()}
         return _matched(models, read, unmatched, kept=kept, end=session.end)
 
 
-def _given_sides(name: str, model: Model) -> list[SparkSide]:
-    predictions = SparkSide(frame=model.data, where=f"the predictions of {name}")
-    return [predictions] if model.truth is None else [predictions, SparkSide(frame=model.truth, where="truth_data")]
-
-
-def _paths(name: str, model: Model, limits: Limits | None) -> list[str]:
-    """The paths of a model, and of its truth where that is elsewhere."""
-    given = {f"data of {name}": model.data} | ({} if model.truth is None else {"truth_data": model.truth})
-    return [check_path(path, model.reading, limits, where=where) for where, path in given.items()]
+def _given(name: str, model: Model) -> dict[str, object]:
+    """The predictions of a model, and its truth where that is elsewhere, by what errors call them."""
+    truth = {} if model.truth is None else {"truth_data": model.truth}
+    return {f"the predictions of {name}": model.data, **truth}
 
 
 def _matched(
     models: Mapping[str, Model],
-    sides: Mapping[str, Sequence[SparkSide]],
+    sides: Mapping[str, Sequence[PlainFrame]],
     unmatched: Unmatched,
     *,
     kept: bool,
@@ -244,7 +243,8 @@ def _matched(
 
     def source(roles: Roles) -> FrameSource:
         paths = tables[0].source.opened is not None
-        made = from_spark(joined, roles, SparkFile(frame=joined, path=where, format="") if paths else None, where)
+        opened = SparkFile(frame=joined, path=where, format="") if paths else None
+        made = from_spark(PlainFrame(joined, where, opened), roles)
         return replace(made, names={alias: named.get(name, name) for alias, name in made.names.items()})
 
     def fetch() -> list[tuple[Any, ...]]:

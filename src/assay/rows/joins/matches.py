@@ -17,7 +17,6 @@ from assay.rows.joins.mismatch_errors import (
     SHOWN,
     Id,
     Join,
-    Lone,
     SomeIds,
     Unmatched,
     duplicate_ids,
@@ -241,10 +240,10 @@ def count_matches(tables: Sequence[JoinTable], by: Sequence[str], unmatched: Unm
     join = Join(by=tuple(by), predictions=here[0], truth=here[1], matched=matched)
     if join.unmatched and (unmatched == "error" or not matched):
         ours, theirs = tables
-        sides = ((ours, theirs, "truth"), (theirs, ours, "prediction"))
-        lone = [
-            Lone(side=side.called, lacks=lacks, ids=find_lone_ids(side, other, SHOWN)) for side, other, lacks in sides
-        ]
+        lone = {
+            f"{ours.called} without truth": find_lone_ids(ours, theirs, SHOWN),
+            f"{theirs.called} without prediction": find_lone_ids(theirs, ours, SHOWN),
+        }
         raise unmatched_rows(lone, matched, f"{ours.called} and {theirs.called}")
     return join
 

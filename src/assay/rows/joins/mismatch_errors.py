@@ -31,9 +31,6 @@ Told = TypeVar("Told", bound=AssayError)
 Unmatched: TypeAlias = Literal["error", "count"]
 Id: TypeAlias = tuple[object, ...]
 
-LISTED: Final = 5
-"""Ids that an error about two models lists."""
-
 SUBJECT: Final = "subject"
 
 
@@ -184,20 +181,11 @@ def missing_ids(rows: int, first: Sequence[int], where: str, of: str = "") -> Ro
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lone:
-    """The rows of one side without a partner."""
-
-    side: str
-    lacks: str
-    ids: SomeIds
-
-
-def unmatched_rows(lone: Sequence[Lone], matched: int, where: str) -> UnpairedRows:
-    """The error for rows that found no partner."""
-    some = [one for one in lone if one.ids.count]
-    said = " and ".join(f"{counted(one.ids.count, 'row')} of {one.side} without {one.lacks}" for one in some)
-    pairs = product(lone[0].ids.first, lone[-1].ids.first)
+def unmatched_rows(lone: Mapping[str, SomeIds], matched: int, where: str) -> UnpairedRows:
+    """The error for rows that found no partner, by "SIDE without WHAT"."""
+    some = {without: ids for without, ids in lone.items() if ids.count}
+    said = " and ".join(f"{counted(ids.count, 'row')} of {without}" for without, ids in some.items())
+    pairs = product(*(ids.first for ids in lone.values()))
     alike = next(((a, b) for a, b in pairs if a != b and _look(a) == _look(b)), None)
 
     def build(shown: Callable[[Id], str], also: str) -> UnpairedRows:
@@ -208,7 +196,7 @@ def unmatched_rows(lone: Sequence[Lone], matched: int, where: str) -> UnpairedRo
             "rows-unmatched",
             f"{said}; {matched:,} matched",
             where=where,
-            found="; ".join(f"{one.side} without {one.lacks}: {one.ids.format(shown)}" for one in some),
+            found="; ".join(f"{without}: {ids.format(shown)}" for without, ids in some.items()),
             known=known,
             fix="complete the rows, or assess the matched ones and count the rest:"
             f' unmatched="count" (--unmatched count){also}',
@@ -230,56 +218,3 @@ def ids_told(*, plainly: bool) -> Iterator[None]:
         if plainly and error.plain is not None:
             raise error.plain from None
         raise
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelRows:
-    """The rows of one model: whose they are, where they are, and whether ids name them or their places."""
-
-    model: str
-    where: str
-    keyed: bool = True
-
-
-def different_rows(
-    first: ModelRows, other: ModelRows, only_first: SomeIds, only_other: SomeIds, *, kinds: bool
-) -> UnpairedRows:
-    """The error for models that were run on different rows; `kinds` says that their ids are of different types."""
-
-    def build(shown: Callable[[Id], str], also: str) -> UnpairedRows:
-        sides = ((first.model, only_first), (other.model, only_other))
-        each = [f"{counted(ids.count, 'id')} only in {model}: {ids.format(shown)}" for model, ids in sides if ids.count]
-        return UnpairedRows(
-            "rows-unmatched",
-            f"{first.model} and {other.model} were not run on the same rows (TS 4213, 5.3.5)",
-            where="; ".join(dict.fromkeys((first.where, other.where))),
-            found="; ".join(each) + ("; the ids are of different types" if kinds else ""),
-            fix="run every model on the same test data, and give every row to both; if the rows differ on purpose,"
-            f" say so: independent=True (--independent){also}",
-        )
-
-    return told_by(build) if first.keyed else build(shown_id, "")
-
-
-def different_values(  # noqa: PLR0917  the two models, what differs, and how
-    first: ModelRows, other: ModelRows, what: str, wrong: int, rows: int, examples: Sequence[tuple[Id, object, object]]
-) -> UnpairedRows:
-    """The error for rows that have another truth, subject or weight in one model than in the first."""
-
-    def build(shown: Callable[[Id], str], also: str) -> UnpairedRows:
-        show_value = shown if what == SUBJECT else shown_id  # a subject may be a person, as an id may
-        show_key = shown if first.keyed else shown_id
-        return UnpairedRows(
-            "rows-unmatched",
-            f"{counted(wrong, 'row')} of {rows:,} {'has' if wrong == 1 else 'have'} another {what} in "
-            f"{other.model} than in {first.model}",
-            where=f"{first.where}; {other.where}",
-            found="; ".join(
-                f"row {show_key(key)}: {show_value((mine,))} and {show_value((theirs,))}"
-                for key, mine, theirs in examples
-            ),
-            fix=f"give the same {what} to every model; without ids, the rows may stand in another order: state the id"
-            + also,
-        )
-
-    return told_by(build) if first.keyed or what == SUBJECT else build(shown_id, "")

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import narwhals.stable.v2 as nw
 
+from assay.core.errors import UnpairedRows
 from assay.core.labels import Label
+from assay.core.text import counted
 from assay.rows.engines.duckdb_engine import quote_identifier
 from assay.rows.files.formats import Reading
 from assay.rows.joins.matches import (
@@ -31,13 +33,7 @@ from assay.rows.joins.matches import (
 from assay.rows.joins.matches import (
     KEY as ID,
 )
-from assay.rows.joins.mismatch_errors import (
-    LISTED,
-    SUBJECT,
-    ModelRows,
-    different_rows,
-    different_values,
-)
+from assay.rows.joins.mismatch_errors import SUBJECT, Id, SomeIds, shown_id, told_by
 from assay.rows.joins.threshold_labels import Cut, opened_cut, with_scores_of
 from assay.rows.label_types import label_of
 from assay.rows.scored_source import sound
@@ -50,6 +46,8 @@ KEY: Final = "id"
 """The group that holds the ids among the roles of a model."""
 FIT: Final = "assay_fit"
 """The column that says of a joined row what is wrong with it: 0 for nothing."""
+LISTED: Final = 5
+"""Ids that an error about two models lists."""
 _KINDS: Final = {"text": "str", "whole number": "int"}
 
 
@@ -99,11 +97,6 @@ class ModelTable:
     keyed: bool = True
     homes: tuple[OpenedFile, ...] = ()
     """The tables it was made of: predictions, and the truth if that is elsewhere."""
-
-    @property
-    def rows(self) -> ModelRows:
-        """Whose rows these are, as errors call them."""
-        return ModelRows(model=self.model, where=self.source.where, keyed=self.keyed)
 
     def column(self, what: str) -> str | None:
         """The column of the truth, the subject or the weight, if the model has it."""
@@ -256,7 +249,7 @@ def refuse_mismatch(tables: Sequence[ModelTable]) -> None:
             for a, b in ((first.table, other.table), (other.table, first.table))
         ]
         if lone[0].count or lone[1].count:
-            raise different_rows(first.rows, other.rows, *lone, kinds=kinds)
+            raise _different_rows(first, other, lone, kinds=kinds)
         for what in first.compared():
             values = [
                 model_table.value(what, alias)
@@ -268,7 +261,49 @@ def refuse_mismatch(tables: Sequence[ModelTable]) -> None:
             wrong, rows = find_differences(first.table, other.table, differ, values, LISTED)
             if wrong:
                 examples = [(key, first.label(what, mine), other.label(what, theirs)) for key, (mine, theirs) in rows]
-                raise different_values(first.rows, other.rows, what, wrong, first.table.size(), examples)
+                raise _different_values(first, other, what, wrong, examples)
+
+
+def _different_rows(first: ModelTable, other: ModelTable, lone: Sequence[SomeIds], *, kinds: bool) -> UnpairedRows:
+    """The error for models that were run on different rows; `kinds` says that their ids are of different types."""
+
+    def build(shown: Callable[[Id], str], also: str) -> UnpairedRows:
+        sides = zip((first.model, other.model), lone, strict=True)
+        each = [f"{counted(ids.count, 'id')} only in {model}: {ids.format(shown)}" for model, ids in sides if ids.count]
+        return UnpairedRows(
+            "rows-unmatched",
+            f"{first.model} and {other.model} were not run on the same rows (TS 4213, 5.3.5)",
+            where="; ".join(dict.fromkeys((first.source.where, other.source.where))),
+            found="; ".join(each) + ("; the ids are of different types" if kinds else ""),
+            fix="run every model on the same test data, and give every row to both; if the rows differ on purpose,"
+            f" say so: independent=True (--independent){also}",
+        )
+
+    return told_by(build) if first.keyed else build(shown_id, "")
+
+
+def _different_values(
+    first: ModelTable, other: ModelTable, what: str, wrong: int, examples: Sequence[tuple[Id, object, object]]
+) -> UnpairedRows:
+    """The error for rows that have another truth, subject or weight in one model than in the first."""
+
+    def build(shown: Callable[[Id], str], also: str) -> UnpairedRows:
+        show_value = shown if what == SUBJECT else shown_id  # a subject may be a person, as an id may
+        show_key = shown if first.keyed else shown_id
+        return UnpairedRows(
+            "rows-unmatched",
+            f"{counted(wrong, 'row')} of {first.table.size():,} {'has' if wrong == 1 else 'have'} another {what} in "
+            f"{other.model} than in {first.model}",
+            where=f"{first.source.where}; {other.source.where}",
+            found="; ".join(
+                f"row {show_key(key)}: {show_value((mine,))} and {show_value((theirs,))}"
+                for key, mine, theirs in examples
+            ),
+            fix=f"give the same {what} to every model; without ids, the rows may stand in another order: state the id"
+            + also,
+        )
+
+    return told_by(build) if first.keyed or what == SUBJECT else build(shown_id, "")
 
 
 def check_joinable(tables: Sequence[ModelTable]) -> None:

@@ -55,9 +55,9 @@ def open_both(  # noqa: PLR0917  the two tables, and how they are read
     demand_embedded(engine)
     on_spark = [is_spark(one) for one in given.values()]
     if all(on_spark):
-        from assay.rows.spark.spark_frames import SparkSide, from_sides
+        from assay.rows.spark.spark_frames import PlainFrame, from_sides
 
-        sides = [SparkSide(frame=frame, where=name) for name, frame in given.items()]
+        sides = [PlainFrame(frame, name) for name, frame in given.items()]
         return from_sides(sides, roles, by, reading.unmatched)
     if any(on_spark):
         raise PlanError(
@@ -81,7 +81,7 @@ def _open_on_cluster(  # noqa: PLR0917  the two tables, and how they are read
 ) -> FrameSource:
     """Predictions at one path and truth at another, read, joined and counted by the cluster at an address."""
     from assay.rows.spark.spark_files import check_path
-    from assay.rows.spark.spark_frames import SparkSide, from_sides
+    from assay.rows.spark.spark_frames import from_sides, read_plain
     from assay.rows.spark.spark_session import session_at
 
     paths = [check_path(path, reading, limits, where=name) for name, path in given.items()]
@@ -93,7 +93,7 @@ def _open_on_cluster(  # noqa: PLR0917  the two tables, and how they are read
             fix="leave sha256 out, or leave the engine out: then both are read and hashed on this machine",
         )
     with session_at(engine) as session:
-        source = from_sides([SparkSide.read(session, path, reading) for path in paths], roles, by, reading.unmatched)
+        source = from_sides([read_plain(session, path, reading) for path in paths], roles, by, reading.unmatched)
         return replace(source, opened=replace(cast("SparkFile", source.opened), path=source.where))
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -67,10 +67,13 @@ class SparkFrames:
 
 
 class PlainFrame:
-    """A Spark frame whose columns have plain names, because Spark reads dots and case into real ones."""
+    """A Spark frame whose columns have plain names, because Spark reads dots and case into real ones.
 
-    def __init__(self, native: Any, where: str) -> None:  # noqa: ANN401  a Spark frame
-        self.where = where
+    `where` is what errors call it, `opened` the path that it was read from.
+    """
+
+    def __init__(self, native: Any, where: str = "the given Spark frame", opened: SparkFile | None = None) -> None:  # noqa: ANN401
+        self.where, self.opened = where, opened
         with told_as_ours(visible(where)):
             self.fields = {f"c{place}": field for place, field in enumerate(native.schema.fields)}
             self.native = native.toDF(*self.fields)
@@ -99,14 +102,14 @@ def kind_of_id(type_: Any, name: str, where: str) -> str:  # noqa: ANN401  a typ
     raise unfit_id(type_, name, where)
 
 
-def from_spark(
-    frame: Any,  # noqa: ANN401  a frame of pyspark, classic or Connect
-    roles: Roles,
-    opened: SparkFile | None = None,
-    where: str = "the given Spark frame",
-) -> FrameSource:
-    """A Spark frame by roles; its columns get plain names."""
-    plain = PlainFrame(frame, where)
+def read_plain(session: Session, path: str, reading: Reading) -> PlainFrame:
+    """The frame that a cluster reads from a path."""
+    opened = read(session, path, reading)
+    return PlainFrame(opened.frame, visible(opened.path), opened)
+
+
+def from_spark(plain: PlainFrame, roles: Roles) -> FrameSource:
+    """A Spark frame, classic or Connect, by roles."""
 
     def take(role: str, name: object) -> str:
         column = plain.column(str(name))
@@ -125,7 +128,7 @@ def from_spark(
     taken = roles.over(take)
     source = replace(
         FrameSource.by_roles(nw.from_native(plain.native), taken, plain.where),
-        opened=opened,
+        opened=plain.opened,
         names={column: field.name for column, field in plain.fields.items()},
     )
     if taken.score is None:
@@ -135,53 +138,32 @@ def from_spark(
     return with_scores(source, [str(column) for column in taken.score.columns])
 
 
-def from_file(opened: SparkFile, roles: Roles) -> FrameSource:
-    """A path that a cluster reads, by roles."""
-    return from_spark(opened.frame, roles, opened, opened.path)
-
-
 def _kind(type_: Any) -> str:  # noqa: ANN401  a data type of pyspark
     """The name of a type; a text that Spark compares otherwise than byte by byte would merge labels."""
     collation = getattr(type_, "collation", "UTF8_BINARY")
     return str(type_.typeName()) if collation == "UTF8_BINARY" else f"string collate {collation}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SparkSide:
-    """A frame of predictions or of truth, what errors call it, and the path that it was read from."""
-
-    frame: Any
-    where: str
-    opened: SparkFile | None = None
-
-    @classmethod
-    def read(cls, session: Session, path: str, reading: Reading) -> SparkSide:
-        """The frame that a cluster reads from a path."""
-        opened = read(session, path, reading)
-        return cls(frame=opened.frame, where=visible(opened.path), opened=opened)
-
-
-def from_sides(sides: Sequence[SparkSide], roles: Roles, by: Sequence[str], unmatched: Unmatched) -> FrameSource:
+def from_sides(sides: Sequence[PlainFrame], roles: Roles, by: Sequence[str], unmatched: Unmatched) -> FrameSource:
     """One frame by roles, or predictions and truth in two, joined by id on the cluster that has them."""
     first = sides[0]
     if len(sides) == 1:
-        return from_file(first.opened, roles) if first.opened is not None else from_spark(first.frame, roles)
+        return from_spark(first, roles)
     frame, named, join = _join_frames(sides, roles, by, unmatched)
     for side, rows in zip(sides, (join.predictions, join.truth), strict=True):
         if side.opened is not None:
             side.opened.confirm(rows)
-    where = " and ".join(side.where for side in sides)
     opened = None if first.opened is None else replace(first.opened, frame=frame, rows=join.matched, max_rows=None)
-    return replace(from_spark(frame, named, opened, where), join=join)
+    where = " and ".join(side.where for side in sides)
+    return replace(from_spark(PlainFrame(frame, where, opened), named), join=join)
 
 
 def _join_frames(
-    sides: Sequence[SparkSide], roles: Roles, by: Sequence[str], unmatched: Unmatched
+    plain: Sequence[PlainFrame], roles: Roles, by: Sequence[str], unmatched: Unmatched
 ) -> tuple[Any, Roles, Join]:
     """The joined frame, the roles by the names of its columns, and how the rows matched."""
     from assay.rows.joins.matches import ColumnChoice, check_kinds, count_matches
 
-    plain = [PlainFrame(side.frame, side.where) for side in sides]
     spark_frames = SparkFrames([side.native for side in plain], " and ".join(side.where for side in plain))
     tables = [spark_frames.table(place, side, by) for place, side in enumerate(plain)]
     check_kinds(tables, by)
