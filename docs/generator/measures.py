@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from fractions import Fraction
 from functools import cache
-from itertools import product
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
@@ -284,10 +284,10 @@ def _small_tables(kind: type[Any]) -> list[Any]:
     """Every way in which cells, and so margins, can vanish."""
     rows = [*product((0.2, 0.7), (0, 1))]
     if kind is Ranked:
-        held = [r for size in range(4) for r in product([*rows, (0.0, 1), (1.4, 0)], repeat=size)]
+        held = [r for size in range(4) for r in combinations_with_replacement([*rows, (0.0, 1), (1.4, 0)], size)]
         return [Scores.binary([s for s, _ in r], [y for _, y in r]).one_vs_rest(1) for r in held]
     if kind is Scores:
-        held = [truth for size in range(4) for truth in product(range(3), repeat=size)]
+        held = [truth for size in range(4) for truth in combinations_with_replacement(range(3), size)]
         return [Scores.per_class(np.full((len(y), 3), [0.2, 0.5, 0.3]), y, LABELS) for y in held]
     if kind in (Ranks, RowScores):
         return [kind.of(np.full((len(y), 3), [0.2, 0.5, 0.3]), y) for y in ([], [0, 2])]
@@ -295,11 +295,12 @@ def _small_tables(kind: type[Any]) -> list[Any]:
         return [Priced(cost=(Fraction(0), Fraction(1)), count=count) for count in ((0, 0), (3, 1))]
     if kind is Binary:
         return [Binary.of(tp=tp, fp=fp, fn=fn, tn=tn) for tp, fp, fn, tn in product((0, 1), repeat=4)]
-    return [
+    tables = [
         Confusion.from_cells(dict(zip(product(labels, repeat=2), cells, strict=True)), labels=labels).multiclass()
         for labels in (LABELS[:1], LABELS)
         for cells in product((0, 1), repeat=len(labels) ** 2)
     ]
+    return list({(t.labels, *t.hits, *t.actual, *t.called): t for t in reversed(tables)}.values())[::-1]  # each once
 
 
 def _ready(one: Measure, labels: Iterable[object] = LABELS) -> Measure:

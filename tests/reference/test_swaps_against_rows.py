@@ -200,5 +200,7 @@ def test_leaving_out_one_unit_is_leaving_out_its_row():
 def test_an_end_that_skewness_moves_beyond_all_draws_is_the_last_draw(monkeypatch):
     judged, draws = judge_units(PairedScores.of(Y, {"A": A, "B": B}), "brier_score"), np.linspace(-1, 1, 1001)
     for skew, at in ((0.6, 1), (-0.6, 0)):
-        monkeypatch.setattr(judged, "_skew", lambda skew=skew: skew)
+        # One unit so far off brings a skewness of one over six times the root of how often it is there.
+        pull, often = np.array([np.sign(skew)]), np.array([1 / (6 * abs(skew)) ** 2])
+        monkeypatch.setattr(judged, "_pulls", lambda pull=pull, often=often: (pull, often))
         assert judged.bca(0.0, draws, 0.95)[at] == pytest.approx((-1, 1)[at], abs=2e-3)

@@ -67,44 +67,6 @@ def test_modules_do_not_import_in_circles():
     assert [module for module in sorted(imports) if module in reachable(module, imports)] == []
 
 
-WEAK = {"one", "found", "held", "told", "every"}
-KEYWORDS = {
-    "core/errors.py: __init__",
-    "assess/conformity/ledger.py: _unreadable",
-}
-"""Where `found` is the keyword of an error: what was found in place of what was expected."""
-
-
-def lines_of(scope, name):
-    named = (node for node in ast.walk(scope) if name in (getattr(node, "id", None), getattr(node, "arg", None)))
-    return [node.lineno for node in named if isinstance(node, (ast.Name, ast.arg))]
-
-
-def test_a_local_name_carries_its_kind():
-    """Words that name nothing may stand in scopes of three lines."""
-    weak = set()
-    for path in MODULES:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for scope in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
-            bound = {node.arg for node in ast.walk(scope.args) if isinstance(node, ast.arg)} | {
-                node.id for node in own_nodes(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-            }
-            if any(max(lines := lines_of(scope, name)) - min(lines) >= 3 for name in bound & WEAK):
-                weak.add(f"{path.relative_to(PACKAGE).as_posix()}: {scope.name}")
-    assert weak == KEYWORDS
-
-
-def own_nodes(scope):
-    """The nodes of a function without those of comprehensions and functions within it."""
-    inner = (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-    waiting = list(scope.body)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, inner):
-            waiting += ast.iter_child_nodes(node)
-
-
 def test_reports_name_no_task():
     names = {name for task in map(find_task, task_names()) for name in (task.name, *task.variants)}
     spoken = defaultdict(set)

@@ -251,8 +251,7 @@ def exact_dot(a: NDArray[np.int64], b: NDArray[np.int64]) -> int:
     >>> exact_dot(np.array([2**40]), np.array([2**40])) == 2**80
     True
     """
-    if not a.size:
-        return 0
-    if int(a.max()) * int(b.max()) * a.size < 1 << 63:
-        return int(np.dot(a, b))
-    return int(np.dot(a.astype(object), b))  # whole numbers without end
+    step = max(1, ((1 << 63) - 1) // max(1, int(a.max(initial=0)) * int(b.max(initial=0))))
+    if step == 1:  # a product may not fit 63 bits
+        return int(np.dot(a.astype(object), b))
+    return sum(int(np.dot(a[i : i + step], b[i : i + step])) for i in range(0, len(a), step))

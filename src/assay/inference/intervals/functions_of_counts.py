@@ -304,18 +304,18 @@ def from_draws(  # noqa: PLR0917  values, their draws, and what is told of them
     more: tuple[str, ...] = (),
 ) -> list[Found]:
     """The interval of each value from its draws, with what must be said of these; none where too many are undefined."""
-    found: list[Found] = []
+    intervals: list[Found] = []
     columns = (values, *ends, ordered.error, np.broadcast_to(ordered.undefined, values.shape))
     for value, low, high, error, undefined in zip(*(column.tolist() for column in columns), strict=True):
-        told = f"{undefined:,} of {ordered.draws:,} draws are undefined"
+        lost = f"{undefined:,} of {ordered.draws:,} draws are undefined"
         if undefined > ALLOWED * ordered.draws:
-            found.append(told)
+            intervals.append(lost)
             continue
-        notes = [f"{told} and were left out"] if undefined else []
+        notes = [f"{lost} and were left out"] if undefined else []
         if error > STEADY:
             notes.append(f"the draws leave a bound uncertain by {100 * error:.2g} % of the width")
-        found.append(built(wanted, measure, value, (low, high), method, draws=ordered.draws, notes=(*notes, *more)))
-    return found
+        intervals.append(built(wanted, measure, value, (low, high), method, draws=ordered.draws, notes=(*notes, *more)))
+    return intervals
 
 
 def _vanished(measure: Measure, draws: CellDraws, size: int) -> tuple[str, ...]:

@@ -22,7 +22,6 @@ from assay.core.errors import PlanError
 from assay.core.text import figure
 from assay.core.traits import EXTENSION, Source
 from assay.core.values import Undefined
-from assay.inference.declare import significance
 from assay.inference.findings import Effect, Finding
 from assay.inference.intervals.auc import ADDED, MISRANKED_OF_TWO, Areas, area_ends, near_an_end
 from assay.inference.intervals.difference_of_two import apart_from_zero
@@ -37,6 +36,8 @@ from assay.inference.tests.delong import (
     components,
     delong,
     name_difference,
+    of_area_pairs,
+    of_two_areas,
     too_few,
     undefined_areas,
 )
@@ -64,33 +65,21 @@ NEAR_ONE: Final = "a model ranks nearly every pair right or wrong, and DeLong's 
 NULL: Final = "the ranks that A and B give a row can be swapped"
 
 
-@significance(
+@of_two_areas(
     title="Square-and-add test of two areas under the ROC curve",
-    family="delong",
     also=("MOVER of areas",),
     asks="do A and B rank the positives above the negatives equally well, where one hardly errs?",
-    null="the areas under the ROC curves are equal",
-    effect="AUROC of A minus AUROC of B",
-    assumes=("rows are independent", "both models scored the same rows"),
-    never=("on clustered rows: resample the clusters",),
     source=SOURCE,
-    spec="T-21",
 )
 def area_difference(t: PairedScores, *, level: float = 0.95) -> Finding:
     _demand_pair(t, "area_differences")
     return _pairs(t, level)[0]
 
 
-@significance(
+@of_area_pairs(
     title="Square-and-add test of all pairs of areas under the ROC curve",
-    family="delong",
     asks="which models differ in how well they rank the positives above the negatives, where one hardly errs?",
-    null="the two areas are equal",
-    effect="difference of two areas",
-    assumes=("rows are independent", "all models scored the same rows"),
-    never=("on clustered rows: resample the clusters",),
     source=SOURCE,
-    spec="T-21",
 )
 def area_differences(t: PairedScores, *, level: float = 0.95) -> tuple[Finding, ...]:
     return _pairs(t, level)
@@ -175,16 +164,12 @@ def _told(found: Areas, a: int, b: int) -> str:
     return f"the intervals of both areas, squared and added; their correlation: {known}; {AGREES}"
 
 
-@significance(
+@of_two_areas(
     title="Permutation test of two areas under the ROC curve, by swaps of ranks",
-    family="delong",
     asks="do A and B rank the positives above the negatives equally well, where a class has few rows?",
     null=NULL,
-    effect="AUROC of A minus AUROC of B",
-    assumes=("rows are independent", "both models scored the same rows"),
     never=("on clustered rows: swap the clusters",),
     source=SWAPS,
-    spec="T-21",
 )
 def auroc_permutation(t: PairedScores, *, level: float = 0.95, draws: int = DRAWS, seed: int = SEED) -> Finding:
     _demand_pair(t, "auroc_permutations")
@@ -199,16 +184,12 @@ def auroc_permutation(t: PairedScores, *, level: float = 0.95, draws: int = DRAW
     return plain.said(chance=chance, statistic=gap, statistic_name="difference", notes=(note, *near, *kept))
 
 
-@significance(
+@of_area_pairs(
     title="Permutation test of all pairs of areas under the ROC curve, by swaps of ranks",
-    family="delong",
     asks="which models differ in how well they rank the positives above the negatives, where a class has few rows?",
     null=NULL,
-    effect="difference of two areas",
-    assumes=("rows are independent", "all models scored the same rows"),
     never=("on clustered rows: swap the clusters",),
     source=SWAPS,
-    spec="T-21",
 )
 def auroc_permutations(
     t: PairedScores, *, level: float = 0.95, draws: int = DRAWS, seed: int = SEED

@@ -23,6 +23,7 @@ from assay.inference.intervals.auc import ROUNDING, Areas, area_ends, freedom
 from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.power import least_normal
 from assay.inference.tail_probabilities import CERTAIN, Alternative, chi_squared, normal
+from assay.tally.fixed_point import exact_dot
 from assay.tally.paired.joint_scores import PairedScores
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ THREADS_FROM: Final = 50_000
 """Rows from which the models are sorted side by side."""
 BALANCED: Final = (0.2, 0.8)
 """Outside this prevalence an area under the ROC curve must not stand alone (E-XS-01)."""
-LARGEST: Final = 2**62
-"""Sums of products stay below this, so that none wraps around."""
 SAME_RANKING: Final = "the two rankings are identical"
 IDENTICAL: Final = Undefined(reason="zero variance: the two rankings are identical", code="zero-variance")
 NO_SPREAD: Final = Undefined(
@@ -45,16 +44,29 @@ NO_SPREAD: Final = Undefined(
 )
 
 
-@significance(
-    title="DeLong's test of two areas under the ROC curve",
+CLUSTERED: Final = "on clustered rows: resample the clusters"
+of_two_areas = partial(
+    significance,
     family="delong",
-    asks="do A and B rank the positives above the negatives equally well, on the same rows?",
     null="the areas under the ROC curves are equal",
     effect="AUROC of A minus AUROC of B",
     assumes=("rows are independent", "both models scored the same rows"),
-    never=("on nested models fitted and tested on the same rows", "on clustered rows: resample the clusters"),
-    source=(RAINIO("DeLong test"), Source("DeLong et al. 1988", "eq. 5"), Source("Sun and Xu 2014", "algorithm 2")),
+    never=(CLUSTERED,),
     spec="T-21",
+)
+of_area_pairs = partial(
+    of_two_areas,
+    null="the two areas are equal",
+    effect="difference of two areas",
+    assumes=("rows are independent", "all models scored the same rows"),
+)
+
+
+@of_two_areas(
+    title="DeLong's test of two areas under the ROC curve",
+    asks="do A and B rank the positives above the negatives equally well, on the same rows?",
+    never=("on nested models fitted and tested on the same rows", CLUSTERED),
+    source=(RAINIO("DeLong test"), Source("DeLong et al. 1988", "eq. 5"), Source("Sun and Xu 2014", "algorithm 2")),
 )
 def delong(t: PairedScores, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
     if len(t.models) != LEAST:
@@ -64,16 +76,13 @@ def delong(t: PairedScores, *, level: float = 0.95, alternative: Alternative = "
     return pair(areas(t), 0, 1, level, alternative)
 
 
-@significance(
+@of_area_pairs(
     title="DeLong's test of several areas under the ROC curve",
-    family="delong",
     asks="do several models rank the positives above the negatives equally well, on the same rows?",
     null="all areas under the ROC curves are equal",
     effect="largest minus smallest AUROC",
-    assumes=("rows are independent", "all models scored the same rows"),
-    never=("on nested models fitted and tested on the same rows", "on clustered rows: resample the clusters"),
+    never=("on nested models fitted and tested on the same rows", CLUSTERED),
     source=(TS4213("6.3.6"), Source("DeLong et al. 1988", "eq. 6")),
-    spec="T-21",
 )
 def delong_many(t: PairedScores, *, level: float = 0.95) -> Finding:
     if len(t.models) < LEAST:
@@ -83,14 +92,12 @@ def delong_many(t: PairedScores, *, level: float = 0.95) -> Finding:
     return many(areas(t), level)
 
 
-@significance(
+@of_area_pairs(
     title="DeLong's test of all pairs of areas under the ROC curve",
+    family="",
     asks="which models differ in how well they rank the positives above the negatives?",
-    null="the two areas are equal",
-    effect="difference of two areas",
-    assumes=("rows are independent", "all models scored the same rows"),
+    never=(),
     source=Source("DeLong et al. 1988", "eq. 5"),
-    spec="T-21",
 )
 def delong_pairs(t: PairedScores, *, level: float = 0.95) -> tuple[Finding, ...]:
     if lost := too_few(t):
@@ -213,7 +220,6 @@ class _Products:
     def __init__(self, rows: tuple[Whole, ...], most: int, times: Whole | None = None) -> None:
         self._rows, self._most, self._times = rows, most, times
         self._size = len(rows[0]) if times is None else int(times.sum())
-        self._step = max(1, LARGEST // (most * most))
         self.sums = [int(row.sum(dtype=np.int64) if times is None else row @ times) for row in rows]
 
     def of(self, a: int, b: int) -> Fraction:
@@ -222,10 +228,10 @@ class _Products:
         return Fraction(top, self._size * (self._size - 1) * self._most * self._most)
 
     def _product(self, a: int, b: int) -> int:
-        if self._times is not None:  # whole numbers without end: a cell may stand for any number of rows
-            return int((self._rows[a].astype(object) * self._rows[b] * self._times).sum())
-        parts = range(0, self._size, self._step)
-        return sum(int(self._rows[a][i : i + self._step] @ self._rows[b][i : i + self._step]) for i in parts)
+        if self._times is None:
+            return exact_dot(self._rows[a], self._rows[b])
+        # Whole numbers without end: a cell may stand for any number of rows.
+        return exact_dot(self._rows[a].astype(object) * self._rows[b], self._times)
 
 
 def components(

@@ -24,7 +24,7 @@ from assay.inference.intervals.score_intervals import ScoreUncertainty
 from assay.inference.power import least_student
 from assay.inference.resampling import SEED
 from assay.inference.tail_probabilities import CERTAIN, student
-from assay.inference.tests.delong import area_effect, areas
+from assay.inference.tests.delong import area_effect, areas, of_two_areas
 from assay.inference.units.class_score_units import OF_CLASSES, class_tally
 from assay.measures.declare import Measure, parse
 from assay.tally.labels.one_vs_rest import Binary
@@ -39,16 +39,12 @@ NOT_SAME_ROWS: Final = ("on the same rows: the pairs would be lost",)
 LEAST: Final = 2
 
 
-@significance(
+@of_two_areas(
     title="DeLong's test of two areas on different rows",
-    family="delong",
     asks="do A and B rank the positives above the negatives equally well, each on rows of its own?",
-    null="the areas under the ROC curves are equal",
-    effect="AUROC of A minus AUROC of B",
     assumes=APART,
     never=NOT_SAME_ROWS,
     source=(Source("DeLong et al. 1988", "eq. 5"), Source("Robin et al. 2011", "unpaired DeLong, Welch's df")),
-    spec="T-21",
 )
 def delong_unpaired(t: Apart, *, level: float = 0.95) -> Finding:
     if t.scores is None or len(t.models) != PAIR:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from assay.core.text import listed, quoted
 from assay.core.traits import EXTENSION, RAINIO, TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.findings import Check, Effect, Finding, no_number
+from assay.inference.findings import Check, Effect, Finding, Real, no_number
 from assay.inference.intervals.proportion import student_quantile
 from assay.inference.power import least_normal, least_student
 from assay.inference.resampling import SEED, stream
@@ -33,6 +34,8 @@ from assay.tally.real_values import Blocks, Groups
 
 if TYPE_CHECKING:
     from assay.core.arrays import Floats
+
+    Judged: TypeAlias = tuple[Tail, Real, tuple[str, ...]]
 
 SHUFFLES: Final = 9999
 HELD: Final = 1 << 20
@@ -81,11 +84,7 @@ _of_groups = partial(
     errata=("E-RAI-21", "E-RAI-18", "E-XS-11"),
 )
 def friedman(t: Blocks, *, level: float = 0.95) -> Finding:
-    ranks = ranked(t)
-    value = friedman_statistic(ranks)
-    if value is None:
-        return _all_tied(t, ranks, "chi-squared", level)
-    return _friedman(t, ranks, chi_squared(value, t.k - 1), value, name="chi-squared", df=(t.k - 1,), level=level)
+    return _friedman(t, "chi-squared", (t.k - 1,), level, lambda _, value: (chi_squared(value, t.k - 1), value, ()))
 
 
 @_friedman_form(
@@ -96,12 +95,10 @@ def friedman(t: Blocks, *, level: float = 0.95) -> Finding:
     errata=("E-RAI-21",),
 )
 def friedman_permutation(t: Blocks, *, level: float = 0.95, draws: int = SHUFFLES, seed: int = SEED) -> Finding:
-    ranks = ranked(t)
-    value = friedman_statistic(ranks)
-    if value is None:
-        return _all_tied(t, ranks, "chi-squared", level)
-    found = _friedman(t, ranks, _shuffled(ranks, draws, seed), value, name="chi-squared", df=(t.k - 1,), level=level)
-    return found.said(notes=(*found.notes, f"{draws:,} random orders within blocks, seed {seed}"))
+    told = (f"{draws:,} random orders within blocks, seed {seed}",)
+    return _friedman(
+        t, "chi-squared", (t.k - 1,), level, lambda ranks, value: (_shuffled(ranks, draws, seed), value, told)
+    )
 
 
 @_friedman_form(
@@ -111,19 +108,18 @@ def friedman_permutation(t: Blocks, *, level: float = 0.95, draws: int = SHUFFLE
     errata=("E-RAI-21", "E-XS-11"),
 )
 def iman_davenport(t: Blocks, *, level: float = 0.95, draws: int = SHUFFLES, seed: int = SEED) -> Finding:
-    ranks = ranked(t)
-    value = friedman_statistic(ranks)
     j, k = t.j, t.k
-    if value is None:
-        return _all_tied(t, ranks, "F", level)
     df = (k - 1, (k - 1) * (j - 1))
-    room = j * (k - 1) - value
-    if room <= 1e-9 * j * (k - 1):
-        found = _friedman(t, ranks, _shuffled(ranks, draws, seed), value, name="F", df=df, level=level)
-        told = f"every block ranks the models alike, so p is that of {draws:,} random orders, seed {seed}"
-        return found.said(statistic=SAME, notes=(*found.notes, told))
-    f = (j - 1) * value / room
-    return _friedman(t, ranks, fisher_f(f, *df), f, name="F", df=df, level=level)
+
+    def judge(ranks: Floats, value: float) -> Judged:
+        room = j * (k - 1) - value
+        if room <= 1e-9 * j * (k - 1):
+            told = f"every block ranks the models alike, so p is that of {draws:,} random orders, seed {seed}"
+            return _shuffled(ranks, draws, seed), SAME, (told,)
+        f = (j - 1) * value / room
+        return fisher_f(f, *df), f, ()
+
+    return _friedman(t, "F", df, level, judge)
 
 
 @_pairs_of_blocks(title="Nemenyi's comparison of all pairs")
@@ -222,16 +218,19 @@ def _shuffled(ranks: Floats, draws: int, seed: int) -> Tail:
 
 
 def _friedman(
-    t: Blocks, ranks: Floats, chance: Tail, value: float, *, name: str, df: tuple[float, ...], level: float
+    t: Blocks, name: str, df: tuple[float, ...], level: float, judge: Callable[[Floats, float], Judged]
 ) -> Finding:
-    chi = friedman_statistic(ranks) or 0.0
-    means = ranks.mean(axis=0)
+    """Ranks within blocks and their statistic, from which `judge` makes p, the statistic that is told, and notes."""
+    ranks = ranked(t)
+    value, means = friedman_statistic(ranks), ranks.mean(axis=0)
+    notes: tuple[str, ...] = ("the difference that could have been detected is one of mean ranks",)
+    chance, statistic, more = (CERTAIN, TIED, ()) if value is None else judge(ranks, value)
     return Finding(
         chance=chance,
-        effect=Effect(name="Kendall's W", value=chi / (t.j * (t.k - 1)), no_interval="none is customary"),
-        statistic=value,
+        effect=Effect(name="Kendall's W", value=(value or 0.0) / (t.j * (t.k - 1)), no_interval="none is customary"),
+        statistic=statistic,
         statistic_name=name,
-        df=df,
+        df=() if value is None else df,
         n=t.j,
         counts={f"mean rank of {m}": round(float(r), 6) for m, r in zip(t.models, means, strict=True)},
         checks=(
@@ -241,14 +240,9 @@ def _friedman(
                 seen=f"{t.j} {t.unit}s, {t.k} models",
             ),
         ),
-        notes=("the difference that could have been detected is one of mean ranks",),
+        notes=(TIED.reason,) if value is None else (*notes, *more),
         least=critical_difference(t, level),
     )
-
-
-def _all_tied(t: Blocks, ranks: Floats, name: str, level: float) -> Finding:
-    found = _friedman(t, ranks, CERTAIN, 0.0, name=name, df=(), level=level)
-    return found.said(statistic=TIED, notes=("all models are tied in every block",))
 
 
 def _pair(

@@ -328,6 +328,6 @@ def _declared(of: Difference, *, both: bool) -> Significance:
     )
 
 
-for _difference in DIFFERENCES:
-    _declared(_difference, both=False)
-    _declared(_difference, both=True)
+for _both in (False, True):
+    for _difference in DIFFERENCES:
+        _declared(_difference, both=_both)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from assay.core.labels import Label
 from assay.tally.base import VERSION, demand_kind, places
@@ -59,13 +59,8 @@ class Apart:
     def only(self, *models: str) -> Apart:
         """Some of the models."""
         at = places(models, self.models)
-        return Apart(
-            models=models,
-            labels=self.labels,
-            confusions=None if self.confusions is None else tuple(self.confusions[i] for i in at),
-            scores=None if self.scores is None else tuple(self.scores[i] for i in at),
-            rows=None if self.rows is None else tuple(self.rows[i] for i in at),
-        )
+        kept = {name: None if (own := getattr(self, name)) is None else tuple(own[i] for i in at) for name in PARTS}
+        return Apart(models=models, labels=self.labels, **kept)
 
     def class_sizes(self) -> list[int]:
         """Rows of each class, all models together."""
@@ -92,29 +87,26 @@ class Apart:
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
-        return {
-            "kind": KIND,
-            "version": VERSION,
-            "models": list(self.models),
-            "labels": list(self.labels),
-            "confusions": None if self.confusions is None else [one.to_json() for one in self.confusions],
-            "scores": None if self.scores is None else [one.to_json() for one in self.scores],
-            **({} if self.rows is None else {"rows": [one.to_json() for one in self.rows]}),
-        }
+        parts = {name: None if (own := getattr(self, name)) is None else [t.to_json() for t in own] for name in PARTS}
+        if self.rows is None:
+            del parts["rows"]
+        return {"kind": KIND, "version": VERSION, "models": list(self.models), "labels": list(self.labels), **parts}
 
     @classmethod
     def from_json(cls, content: Mapping[str, object]) -> Apart:
         """The inverse of `to_json`."""
         demand_kind(content, KIND, "a tally of answers to different rows")
-        confusions = cast("list[dict[str, object]] | None", content["confusions"])
-        scores, rows = (cast("list[Mapping[str, object]] | None", content.get(part)) for part in ("scores", "rows"))
-        return cls(
-            models=tuple(cast("list[str]", content["models"])),
-            labels=tuple(cast("list[Label]", content["labels"])),
-            confusions=None if confusions is None else tuple(Confusion.from_json(one) for one in confusions),
-            scores=None if scores is None else tuple(PairedScores.from_json(one) for one in scores),
-            rows=None if rows is None else tuple(PerUnit.from_json(one) for one in rows),
-        )
+        stored = {name: cast("list[Mapping[str, object]] | None", content.get(name)) for name in PARTS}
+        parts: dict[str, Any] = {
+            name: None if own is None else tuple(PARTS[name].from_json(one) for one in own)
+            for name, own in stored.items()
+        }
+        models, labels = (tuple(cast("list[Any]", content[part])) for part in ("models", "labels"))
+        return cls(models=models, labels=labels, **parts)
+
+
+PARTS: Final[Mapping[str, Any]] = {"confusions": Confusion, "scores": PairedScores, "rows": PerUnit}
+"""What may be known of each model, and the tally that holds it."""
 
 
 def _counts(truth: Label, about: str, positive: Label | None) -> bool:
