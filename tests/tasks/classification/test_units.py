@@ -11,7 +11,7 @@ import pytest
 import assay
 from assay.assess.record.verification import verify
 from assay.measures.declare import parse
-from assay.tasks.classification.unit_part import score_table
+from assay.tasks.classification.unit_part import find_places, score_table
 
 MEASURES = ("accuracy", "recall", "precision", "f1", "matthews_corrcoef", "auroc", "average_precision")
 
@@ -279,3 +279,16 @@ def test_areas_without_each_unit_equal_those_of_the_scores_that_are_left(weight)
     part, ranked = a.counts.units, score_table(a.counts)
     left = parse("auroc").values(part.scores_without(ranked, 0, part.units))
     np.testing.assert_allclose(part.areas_without(ranked), left, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        np.arange(1300) / 1000, np.sort(np.random.default_rng(1).standard_cauchy(3000)), np.array([0.5]), np.zeros(0),
+        np.array([-1.7e308, 0.0, 1.7e308]), np.array([0.0, 5e-324]), np.append(np.arange(1000) * 1e-12, 1.0),
+    ],
+    ids=["even", "heavy tails", "one", "none", "widest", "narrowest", "dense at one end"],
+)  # fmt: skip
+def test_scores_are_found_where_a_search_finds_them(table):
+    values = table[np.random.default_rng(2).integers(0, max(len(table), 1), 5000 if len(table) else 0)]
+    assert np.array_equal(find_places(table, values), np.searchsorted(table, values))

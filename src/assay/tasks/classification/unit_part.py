@@ -31,6 +31,10 @@ REALS: Final = "r"
 """Before numbers of a Record that are not whole."""
 MOST: Final = 50_000_000
 """Numbers that the margins of all units may take."""
+SHORT: Final = 1 << 16
+"""Rows below which a margin fits into 16 bits."""
+GUESSES: Final = 1 << 16
+"""Equal parts of the range of scores, most of which hold one score or none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,9 +79,13 @@ class UnitPart:
         if scores is None or ranked is None:
             return part.ordered()
         number = scores.labels[-1].placed({cast("Label", name): code for code, name in enumerate(names)})
-        keys = number * len(ranked.score) + np.searchsorted(ranked.score, scores.value)
-        order = np.argsort(keys)
-        keys, weight, positive = keys[order], scores.weight[order], scores.positive[order]
+        keys = number * len(ranked.score) + find_places(np.asarray(ranked.score), scores.value)
+        if (scores.weight == 1).all():  # nothing but key and side is to be sorted
+            sides = np.sort(keys * 2 + scores.positive)
+            keys, weight, positive = sides >> 1, scores.weight, (sides & 1).astype(np.bool_)
+        else:
+            order = np.argsort(keys)
+            keys, weight, positive = keys[order], scores.weight[order], scores.positive[order]
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         much = [np.add.reduceat(weight * side, starts) for side in (positive, ~positive)] if len(keys) else [keys, keys]
         return replace(part, places=np.stack([*np.divmod(keys[starts], len(ranked.score)), *much]).T).ordered()
@@ -91,7 +99,8 @@ class UnitPart:
     def ordered(self) -> UnitPart:
         """Units in an order that does not depend on how they were read, so that no name is needed."""
         flat = self.margins.reshape(len(self.margins), -1)
-        keys = [*flat.T[::-1]]
+        short = flat.astype(np.uint16 if flat.max(initial=0) < SHORT else np.float64)
+        keys = [*(short if (short == flat).all() else flat).T[::-1]]  # NumPy sorts 16 bits ten times as fast
         if self.places is not None:  # units with equal margins are told apart by their scores
             unit, place, pos, neg = self.places.T
             marks = ((place + 1) * (pos + 1), (place + 1) ** 2 * (neg + 2))
@@ -187,6 +196,22 @@ def _unpacked(text: str, size: int) -> Floats:
     if text.startswith(REALS):
         return unpacked_reals(text.removeprefix(REALS), size)
     return unpacked_whole(text, size).astype(np.float64)
+
+
+def find_places(table: Floats, values: Floats) -> NDArray[np.intp]:
+    """Where values stand in a sorted table that holds them all: by a first guess, and by search where it is shared.
+
+    >>> find_places(np.array([0.1, 0.2, 0.2000001, 0.9]), np.array([0.9, 0.2, 0.1, 0.2000001])).tolist()
+    [3, 1, 0, 2]
+    """
+    reach = float(table[-1]) - float(table[0]) if len(table) else 0.0
+    if not 0 < reach < math.inf:
+        return np.searchsorted(table, values)
+    guess, own = (((part - table[0]) / reach * GUESSES).astype(np.intp) for part in (values, table))
+    first = np.searchsorted(own, np.arange(GUESSES + 2))
+    places, shared = first[guess], np.diff(first)[guess] > 1
+    places[shared] = np.searchsorted(table, values[shared])
+    return cast("NDArray[np.intp]", places)
 
 
 def group_units(
