@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 
 import assay
 from assay.core.errors import PlanError
@@ -553,6 +554,26 @@ def test_the_near_end_of_a_distance_of_many_classes_is_what_chance_does_not_expl
         truth = 0.0 if name == "total_variation" else 1.0
         assert found.low <= truth <= found.high
         assert abs(getattr(found, near) - truth) < abs(result.value - truth) / 2
+
+
+def test_the_near_end_of_a_distance_is_the_part_of_it_at_which_chance_reaches_what_is_seen():
+    """Half the L1 distance is linear in that part, which a search over the same draws finds again."""
+    rng, measure = np.random.default_rng(7), REGISTRY.find("total_variation")
+    matrix = np.array([[60, 20, 10], [0, 70, 5], [0, 5, 30]])
+    draws = rng.multinomial(200, matrix.ravel() / 200, size=400).reshape(-1, 3, 3)
+    block, centre = (
+        Multiclass(hits=np.trace(one, axis1=1, axis2=2), actual=one.sum(2), called=one.sum(1), labels=(0, 1, 2))
+        for one in (draws.astype(float), matrix[np.newaxis].astype(float))
+    )
+    seen = 0.5 * np.abs(matrix.sum(1) - matrix.sum(0)).sum() / 200
+
+    def reached(part):
+        gap = (draws.sum(2) - draws.sum(1)) / 200 - (1 - part) * (matrix.sum(1) - matrix.sum(0)) / 200
+        return np.quantile(0.5 * np.abs(gap).sum(axis=1), 0.95)
+
+    part = brentq(lambda part: reached(part) - seen, 0, 1)
+    found = cells._near(measure, seen, [block], centre, 0.9)
+    assert found == pytest.approx(part * seen, rel=1e-3)
 
 
 @pytest.mark.parametrize("name", ["cohen_kappa", "f1_macro"])
