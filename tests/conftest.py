@@ -6,7 +6,9 @@ import ipaddress
 import os
 import sys
 from functools import cache
+from tempfile import gettempdir
 
+import duckdb
 import pytest
 from hypothesis import settings
 
@@ -40,6 +42,36 @@ def refuse_far_sockets(event: str, args: tuple) -> None:
     if not is_near(host):
         msg = f"tests use no network, and something asked for {host!r}"
         raise PermissionError(msg)
+
+
+@pytest.fixture(scope="session")
+def _engines():
+    return []
+
+
+@pytest.fixture
+def one_engine(monkeypatch, tmp_path_factory, _engines):
+    """One engine that may read all files of the tests, made anew where it does not survive one.
+
+    It takes longer to start an engine than to read a small file; what an engine may do is tested in `test_file`.
+    """
+
+    def connected(*_):
+        try:
+            _engines[-1].execute("SELECT 1")
+        except (IndexError, duckdb.Error):
+            engine = duckdb.connect(config={"autoload_known_extensions": "false"})
+            for setting in (
+                "enable_external_file_cache = false",
+                "python_enable_replacements = false",
+                f"allowed_directories = {[f'{folder}/' for folder in (tmp_path_factory.getbasetemp(), gettempdir())]}",
+                "enable_external_access = false",
+            ):
+                engine.execute(f"SET {setting}")
+            _engines.append(engine)
+        return _engines[-1].cursor()
+
+    monkeypatch.setattr("assay.rows.files.file.connect", connected)
 
 
 @pytest.fixture(scope="session", autouse=True)

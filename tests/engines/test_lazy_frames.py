@@ -83,7 +83,8 @@ def test_made_up_tables_give_the_same_tally_or_the_same_error(kind):
     def holds(rows, weighted, missing):
         options = {"missing": missing, **({"weight": "w"} if weighted else {})}
         columns = dict(zip("ypgw", map(list, zip(*rows, strict=True)), strict=True))
-        frames = [dict, *FRAMES, dask_frame_of_text]
+        # Text is where frames of one engine differ: Dask may make it of objects, Ibis may hold it in memory.
+        frames = [dict, *FRAMES, dask_frame_of_text] if kind == "text" else [dict, dask_frame, ibis_table]
         found = {one.__name__: outcome(one(columns), **options) for one in frames}
         assert len({repr(one) for one in found.values()}) == 1, found
 

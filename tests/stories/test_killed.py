@@ -21,9 +21,10 @@ from tests.waiting import LIMIT, wait_until
 CHANGES = ("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.truncate", "shutil.rmtree")
 
 # For each number on stdin runs the command line in a fork that kills itself just before the file operation of that
-# number below a given folder, and prints how the fork ended. Modules are imported once, no thread runs before the fork.
+# number below a given folder, and prints how the fork ended. Modules are imported once, those that a run loads on its
+# way too, as a rehearsal in a fork of its own tells; no thread runs before the fork.
 VICTIM = f"""
-import os, signal, sys
+import importlib, os, signal, sys
 
 home, words = sys.argv[1], sys.argv[2:]
 seen = 0
@@ -40,6 +41,17 @@ def watch(event, args):
 
 import assay.assess.assess, assay.report, duckdb
 from assay.app.cli import main
+sys.argv = ["assay", *words[:-1], os.path.join(home, "rehearsed")]
+known, (told, tell) = set(sys.modules), os.pipe()
+if os.fork() == 0:
+    try:
+        main()
+    finally:
+        os.write(tell, " ".join(set(sys.modules) - known).encode())
+        os._exit(0)
+os.wait()
+for name in os.read(told, 2**16).decode().split():
+    importlib.import_module(name)
 sys.argv = ["assay", *words]
 for line in sys.stdin:
     limit = int(line)

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 import tomllib
 from decimal import Decimal
 from pathlib import Path
@@ -18,6 +16,7 @@ import pytest
 
 import assay
 from tests import flat
+from tests.command import assay as run
 
 RULINGS = tomllib.loads(Path(__file__).with_name("rulings.toml").read_text(encoding="utf-8"))["ruling"]
 OF_FILES = [ruling for ruling in RULINGS if "file" in ruling or "files" in ruling]
@@ -101,21 +100,7 @@ def test_the_command_line_refuses_with_its_exit_code_and_writes_nothing(ruling, 
     options = [f"--label={label}" for label in given.pop("--labels", ())]
     options += [name if value is True else f"{name}={value}" for name, value in given.items()]
     options += [f"--truth-file={tmp_path / 'data' / ruling['truth_file']}"] if "truth_file" in ruling else []
-    command = [
-        sys.executable,
-        "-m",
-        "assay",
-        "run",
-        path,
-        "--truth",
-        truth,
-        "--predicted",
-        predicted,
-        "--out",
-        out,
-        *options,
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run("run", path, "--truth", truth, "--predicted", predicted, "--out", out, *options)
     assert done.returncode in (2, 4)
     assert done.stderr.startswith(f"error[E-{ruling['error'].upper()}]: ")
     assert done.stdout == ""

@@ -206,19 +206,12 @@ def _from_series(series: Any) -> NDArray[Any]:  # noqa: ANN401  pandas, Polars, 
 
 
 def _from_arrow(column: Any) -> NDArray[Any]:  # noqa: ANN401  whatever speaks Arrow
-    """Anything that hands over Arrow data, through whichever Arrow library is installed."""
+    """Anything that hands over Arrow data."""
     try:
         import pyarrow as pa
-
-        return _from_series(pa.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else pa.array(column))
-    except ImportError:
-        pass
-    try:
-        import polars as pl
-
-        return _from_series(pl.Series(column))
     except ImportError as error:
-        raise missing_extra("arrow", "an Arrow column needs pyarrow or polars to be read") from error
+        raise missing_extra("arrow", "an Arrow column needs pyarrow to be read") from error
+    return _from_series(pa.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else pa.array(column))
 
 
 def arrays_of(table: Any) -> list[NDArray[Any]]:  # noqa: ANN401  an Arrow table

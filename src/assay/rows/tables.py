@@ -41,7 +41,6 @@ Kind: TypeAlias = Literal["number", "label", "id", "any"]
 """An id is a label that stays a whole number of NumPy where a file stores it so."""
 SIZE: Final = 1 << 18
 """Rows of a batch."""
-_WHOLE: Final = ("tinyint", "smallint", "integer", "bigint", "utinyint", "usmallint", "uinteger", "ubigint", "hugeint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +215,7 @@ def _from_path(data: Any, columns: Mapping[str, Column], request: Request) -> Ta
 def _expression(opened: OpenedFile, name: str, kind: Kind) -> str:
     """The SQL that gives a column as this module hands it over."""
     from assay.rows.engines.duckdb_engine import quote_identifier
-    from assay.rows.files.opened_file import check_scalar, number_column
+    from assay.rows.files.opened_file import NUMERIC, check_scalar, number_column
 
     if kind == "any":
         return quote_identifier(name)
@@ -224,7 +223,7 @@ def _expression(opened: OpenedFile, name: str, kind: Kind) -> str:
         return f"coalesce({number_column(opened, name)}, 'nan'::DOUBLE)"
     check_scalar(opened, name)
     stored = opened.columns[name].partition("(")[0].lower()
-    if stored in (*_WHOLE, "boolean", "varchar"):
+    if stored in (*NUMERIC, "boolean", "varchar"):
         return quote_identifier(name)
     if stored in ("float", "double", "decimal"):
         return _whole_label(opened, name)

@@ -24,6 +24,7 @@ from assay.rows.open import open_source
 from assay.rows.source import Roles
 from assay.tally.labels.array_counts import count
 from tests import flat
+from tests.command import assay as run
 from tests.waiting import LIMIT, wait_until
 
 ROWS = [
@@ -239,12 +240,7 @@ def test_the_environment_and_the_password_file_are_honoured(server, monkeypatch,
 
 def test_the_password_is_in_no_output_of_the_command(server, tmp_path):
     given = ["--table", "preds", "--truth", "y", "--predicted", "p", "--unknown", "own", "-o", str(tmp_path / "out")]
-    done = subprocess.run(
-        [sys.executable, "-m", "assay", "run", server.address(), *given, "--json"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run("run", server.address(), *given, "--json")
     assert done.returncode == 0, done.stderr
     record = json.loads(done.stdout)
     assert record["plan"]["data"]["from"] == f"postgresql://tester@127.0.0.1:{server.port}/postgres"
@@ -252,12 +248,7 @@ def test_the_password_is_in_no_output_of_the_command(server, tmp_path):
     assert any(note.startswith("fetched from PostgreSQL") for note in record["notes"])
     written = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "out").iterdir())
     assert "s3cret" not in done.stdout + done.stderr + written
-    asked = subprocess.run(
-        [sys.executable, "-m", "assay", "run", server.address(), "--table", "preds"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    asked = run("run", server.address(), "--table", "preds")
     assert asked.returncode == 2
     assert '"padded"' in asked.stderr
     assert "s3cret" not in asked.stderr
@@ -338,7 +329,7 @@ def test_without_the_driver_the_extra_is_named(monkeypatch):
 @pytest.mark.parametrize("score", ["i / 700.0", "(i / 700.0)::float8", "(i / 700.0)::numeric", "i"])
 def test_scores_are_fetched_and_counted_as_those_of_arrays(server, score):
     query = f"SELECT i % 2 AS y, {score} AS s, i % 3 AS g FROM generate_series(1, 600) i"  # noqa: S608
-    given = {"positive": 1, "threshold": 0.5}
+    given = {"positive": 1, "threshold": 0.5, "measures": ["auroc", "average_precision", "recall", "precision"]}
     found = flat.assess(data=server.address(), query=query, truth="y", score="s", group="g", **given)
     every = range(1, 601)
     scores = [float(i) if score == "i" else i / 700 for i in every]

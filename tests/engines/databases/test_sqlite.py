@@ -257,9 +257,10 @@ def test_ctrl_c_ends_a_long_query(make, tmp_path):
 def test_scores_are_fetched_and_counted_as_those_of_arrays(make):
     rows = [(i % 2, (i * 37 % 101) / 101 if i % 7 else i % 2, "ab"[i % 3 > 0]) for i in range(120_000)]
     path = make("CREATE TABLE t (y, s, g)", rows=rows)
-    found = assay.assess(data=path, truth="y", score="s", group="g", positive=1, threshold=0.5)
+    given = {"positive": 1, "threshold": 0.5, "measures": ["auroc", "average_precision", "recall", "precision"]}
+    found = assay.assess(data=path, truth="y", score="s", group="g", **given)
     y, s, g = (list(column) for column in zip(*rows, strict=True))
-    expected = assay.assess(truth=y, score=[float(x) for x in s], group={"g": g}, positive=1, threshold=0.5)
+    expected = assay.assess(truth=y, score=[float(x) for x in s], group={"g": g}, **given)
     assert found.record["estimates"] == expected.record["estimates"]
     assert any("fetched" in note for note in found.record["notes"])
     assert found.record["digests"]["files"]

@@ -119,13 +119,6 @@ def test_doctor_and_schema_answer():
     assert json.loads(assay("schema").stdout)["title"] == "assay Record"
 
 
-def test_demo_needs_no_data_and_tells_where_the_report_is(tmp_path):
-    done = assay("demo", "--no-open", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "assay-demo" / "waste" / "report.html").stat().st_size > 10_000
-    assert "assay-demo" in done.stderr
-
-
 def test_an_output_folder_that_cannot_be_made_is_an_error_before_anything_is_written(predictions, tmp_path):
     done = assay(
         "run", predictions, "--truth", "truth", "--predicted", "guess", "--positive", "yes", "-o", predictions / "out"

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -188,8 +189,7 @@ def test_the_fixture_of_pytest_fails_what_fails_and_what_is_open(tmp_path):
     (tmp_path / "test_model.py").write_text(PLUGIN, encoding="utf-8")
     (tmp_path / "pytest.toml").write_text("", encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:randomly", "-p", "no:cacheprovider"]
-    known = subprocess.run([*command, "--fixtures"], cwd=tmp_path, capture_output=True, text=True, check=False).stdout
-    if "assay_gate" not in known:  # an installation made before the entry point was
+    if not any(one.value == "assay.app.pytestplugin" for one in entry_points(group="pytest11")):  # an old installation
         command += ["-p", "assay.app.pytestplugin"]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert found.returncode == 1
@@ -214,11 +214,12 @@ def test_the_plugin_loads_nothing_of_assay_before_it_is_used():
 def test_the_script_of_the_action_hands_code_and_verdict_on(place, tmp_path):
     program = tmp_path / "bin" / "assay"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m assay "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
     script = Path(__file__).parents[3] / "examples" / "ci" / "gate.sh"
 
-    def step(accept, **more):
+    def step(stand_in, accept, **more):
+        """The code and the last line of the output of a step, with a program in place of assay."""
+        program.write_text(f"#!/bin/sh\n{stand_in}\n", encoding="utf-8")
+        program.chmod(0o755)
         env = os.environ | {
             "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}", "PREDICTIONS": "old.csv", "ACCEPT": accept,
             "OPTIONS": " ".join(ROWS), "GITHUB_OUTPUT": str(tmp_path / "output"), **more,
@@ -228,8 +229,15 @@ def test_the_script_of_the_action_hands_code_and_verdict_on(place, tmp_path):
         )
         return done.returncode, (tmp_path / "output").read_text(encoding="utf-8").splitlines()[-1]
 
-    assert step("recall >= 0.8\n\nspecificity >= 0.8\n") == (0, "verdict=pass")
-    assert step("recall >= 0.97") == (1, "verdict=fail")
-    assert step("recall >= 0.9") == (3, "verdict=inconclusive")
-    assert step("recall >= 0.9", INCONCLUSIVE="pass") == (0, "verdict=inconclusive")
-    assert step("", AGAINST="old/record.json", MARGIN="0.2") == (0, "verdict=pass")
+    ours = f'exec "{sys.executable}" -m assay "$@"'
+    stated = "recall >= 0.8\n\nspecificity >= 0.8\n"
+    assert step(ours, stated, AGAINST="old/record.json", MARGIN="0.2") == (0, "verdict=pass")
+    assert (place / "assay-gate.xml").read_text(encoding="utf-8").count("<testcase") == 4
+    assert step("exit 1", "recall >= 0.97") == (1, "verdict=fail")
+    assert step("exit 3", "recall >= 0.9") == (3, "verdict=inconclusive")
+    assert step("exit 3", "recall >= 0.9", INCONCLUSIVE="pass") == (0, "verdict=inconclusive")
+    assert step("exit 0", "recall >= 0.9") == (0, "verdict=pass")
+    assert step("exit 2", "recal >= 0.9") == (2, "verdict=pass")  # nothing is said of what was not decided
+    words = ["gate", "old.csv", "--junit", "assay-gate.xml", *ROWS, "--accept", "recall >= 0.8"]
+    step(f"printf '%s\\n' \"$@\" > {tmp_path / 'words'}", "recall >= 0.8")
+    assert (tmp_path / "words").read_text(encoding="utf-8").splitlines() == words

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import counted, visible
@@ -76,9 +76,13 @@ def attach_table(
     _attach(connection, place, where, alias)
     with told_as_ours(where, "duckdb"):
         tables = connection.execute(_TABLES).fetchall()
-    source = wrapped(reading.query) if reading.query else _table(alias, chosen(tables, reading, where, "main"))
-    refuse_duplicates(_asked(lambda: connection.sql(reading.query or f"FROM {source}"), where).columns, where)
-    _view(connection, source, where, view, kept=not alone and reading.query is not None)
+    names = () if reading.query else (alias, *chosen(tables, reading, where, "main"))
+    source = wrapped(reading.query) if reading.query else ".".join(map(quote_identifier, names))
+    made = f"CREATE TEMP {'VIEW' if alone or reading.query is None else 'TABLE'} {quote_identifier(view)} AS"
+    with _refusal_told(where):
+        refuse_duplicates(connection.sql(reading.query or f"FROM {source}").columns, where)
+        connection.execute(f"{made} SELECT * FROM {source}")  # noqa: S608  quoted, or the user's own
+        connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
     opened = OpenedFile(
         connection=connection,
         path=path,
@@ -117,26 +121,13 @@ def _attach(connection: duckdb.DuckDBPyConnection, place: str, where: str, alias
         raise
 
 
-def _table(alias: str, found: tuple[str, str]) -> str:
-    return ".".join(quote_identifier(part) for part in (alias, *found))
-
-
-def _view(connection: duckdb.DuckDBPyConnection, source: str, where: str, view: str, *, kept: bool) -> None:
-    made = f"CREATE TEMP {'TABLE' if kept else 'VIEW'} {quote_identifier(view)} AS"
-
-    def make() -> Any:  # noqa: ANN401
-        connection.execute(f"{made} SELECT * FROM {source}")  # noqa: S608  quoted, or the user's own
-        return connection.sql(f"SELECT * FROM {quote_identifier(view)}").columns  # noqa: S608
-
-    _asked(make, where)
-
-
-def _asked(work: Callable[[], Any], where: str) -> Any:  # noqa: ANN401  relations of duckdb
+@contextmanager
+def _refusal_told(where: str) -> Iterator[None]:
     """Do what a user's SQL asks for; what the engine says against it is the user's to correct."""
     import duckdb
 
     try:
-        return work()
+        yield
     except (duckdb.ProgrammingError, duckdb.PermissionException, duckdb.NotSupportedError) as error:
         message = visible(str(error).strip().partition("\n")[0])
         if "infinite recursion" in message:

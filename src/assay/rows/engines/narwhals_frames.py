@@ -92,13 +92,10 @@ def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two fram
             fix="rename one of them",
         ) from None
     if hasattr(data, "__arrow_c_stream__"):
-        for backend in ("pyarrow", "polars"):
-            try:
-                frame = nw.from_arrow(data, backend=backend)
-            except ImportError:
-                continue
-            return nw.from_native(_decoded(frame.to_native()))
-        raise missing_extra("arrow", "an Arrow stream needs pyarrow or polars to be read")
+        try:
+            return nw.from_native(_decoded(nw.from_arrow(data, backend="pyarrow").to_native()))
+        except ImportError as error:
+            raise missing_extra("arrow", "an Arrow stream needs pyarrow to be read") from error
     raise RowsError(
         "refused-format",
         f"data is a {type(data).__name__}, which is not a table",

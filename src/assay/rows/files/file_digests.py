@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The digests of files, taken by threads while the engine counts: hashing lets go of the interpreter lock."""
+"""The digests of files, taken by a second thread while the engine counts: hashing lets go of the interpreter lock."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
+from queue import SimpleQueue
+from typing import TypeAlias
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import counted, visible
 from assay.rows.files.formats import Reading, unreadable
 
+_Queue: TypeAlias = "SimpleQueue[tuple[str, weakref.ref[Future[str]]]]"
+_waiting: dict[int, _Queue] = {}
+"""Digests to be taken, by process."""
 LEFT_OUT = "no digest was taken, as asked for: the Record does not say which bytes were read"
 
 
@@ -68,7 +75,7 @@ def pins_of(names: Sequence[str], reading: Reading, least: int = 1) -> Mapping[s
 
 
 def begin_digest(path: str, pin: str | None = None, *, wanted: bool = True) -> Callable[[], str]:
-    """Take the digest of a file by a thread; that of a pinned file is taken at once, before anything else is read.
+    """Let a thread take the digest of a file; that of a pinned file is taken at once, before anything else is read.
 
     Hand back what waits for it.
     """
@@ -79,12 +86,20 @@ def begin_digest(path: str, pin: str | None = None, *, wanted: bool = True) -> C
         demand_digest(path, pin, digest)
         return lambda: digest
     begun: Future[str] = Future()
-    threading.Thread(target=_take, args=(path, begun), name="assay-hashing", daemon=True).start()
+    if os.getpid() not in _waiting:  # a forked child has to start a thread of its own
+        _waiting[os.getpid()] = SimpleQueue()
+        threading.Thread(target=_work, args=[_waiting[os.getpid()]], name="assay-hashing", daemon=True).start()
+    _waiting[os.getpid()].put((path, weakref.ref(begun)))
     return begun.result
 
 
-def _take(path: str, begun: Future[str]) -> None:
-    try:
-        begun.set_result(digest_of(path))
-    except Exception as error:  # noqa: BLE001  told to whoever asks for the digest
-        begun.set_exception(error)
+def _work(waiting: _Queue) -> None:
+    """Take one digest after the other, but those that nobody can ask for any more."""
+    while True:
+        path, held = waiting.get()
+        if (begun := held()) is not None:
+            try:
+                begun.set_result(digest_of(path))
+            except Exception as error:  # noqa: BLE001  told to whoever asks for the digest
+                begun.set_exception(error)
+        del begun

@@ -19,6 +19,7 @@ from assay.rows.files.csv_shape import Trouble, blank
 from assay.rows.files.formats import Fault, misread, no_rows, too_many
 from assay.rows.files.opened_file import Checked
 from assay.rows.files.text_blocks import Text, check_text
+from assay.rows.label_types import EXACT
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 _OBJECT_SIZE = 16 << 20  # the engine's own limit for a line; raised only for files with longer ones
 _CONTROL = re.compile("[\0-\x1f]")
 _KEYS = 10_000
-_EXACT = 2**53
 _DEEPEST = 64  # the engine stops at 128
 _WHOLE = {"BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT"}
 _NESTED = {"ARRAY", "OBJECT"}
@@ -342,7 +342,7 @@ class _Columns:
 
     def _rounded(self, name: str, otherwise: Fault | None) -> RowsError | None:
         """Whole numbers beside fractions become fractions, which is exact only up to 2^53."""
-        lines = self._where(name, f"kind IN ('BIGINT', 'UBIGINT') AND abs(value::HUGEINT) > {_EXACT}")
+        lines = self._where(name, f"kind IN ('BIGINT', 'UBIGINT') AND abs(value::HUGEINT) > {EXACT}")
         if lines.count:
             return self._too_large(name, lines)
         return otherwise() if otherwise else None

@@ -24,6 +24,7 @@ from assay.rows.engines.duckdb_engine import (
     watched,
 )
 from assay.rows.files.formats import Fault, Progress, damaged, misread, too_many, unreadable
+from assay.rows.label_types import EXACT
 from assay.rows.row_positions import Index, Row, Unplaced, places
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ NUMERIC = {
     "uhugeint",
 }
 REAL = {"float", "double", "decimal"}
-_EXACT = 2**53
 
 Stamp: TypeAlias = tuple[int, int, int, int]
 
@@ -318,14 +318,14 @@ def number_column(opened: OpenedFile, column: str) -> str:
             _demand_numbers(opened, column, f"TRY_{exact} IS DISTINCT FROM {name}", "up to 17 digits, to be exact")
         return number_sql(opened, column)
     if kind in NUMERIC:
-        _demand_numbers(opened, column, f"abs(CAST({name} AS HUGEINT)) > {_EXACT}", "up to 2^53, to be exact")
+        _demand_numbers(opened, column, f"abs(CAST({name} AS HUGEINT)) > {EXACT}", "up to 2^53, to be exact")
         return number_sql(opened, column)
     if kind != "varchar":
         raise _not_numeric(opened, column, f"the column is {visible(opened.columns[column])}", "numbers")
     mark = opened.decimal
     pattern = rf"[+-]?(\d+(\{mark}\d*)?|\{mark}\d+)([eE][+-]?\d+)?"
     number = f"TRY_{number_sql(opened, column)}"
-    whole = rf"coalesce(abs(TRY_CAST({name} AS HUGEINT)) > {_EXACT}, false) AND NOT contains({name}, '{mark}')"
+    whole = rf"coalesce(abs(TRY_CAST({name} AS HUGEINT)) > {EXACT}, false) AND NOT contains({name}, '{mark}')"
     lost = rf"{number} = 0 AND regexp_matches({name}, '^[^eE]*[1-9]')"  # 1e-400 is not 0
     fits = (
         f"regexp_full_match({name}, {quote_literal(pattern)}) AND isfinite({number}) AND NOT ({lost}) AND NOT ({whole})"

@@ -99,17 +99,11 @@ def arrow(path: str, head: bytes, connection: duckdb.DuckDBPyConnection, reading
     notes: tuple[str, ...] = ()
     if not is_file and _tail(path, len(_END_OF_STREAM)) != _END_OF_STREAM:
         notes = ("the Arrow stream has no end mark: it may be cut short",)
-    if (pyarrow := optional("pyarrow")) is not None:
-        table, names, rows = _with_pyarrow(pyarrow, path, where, reading, is_file=is_file)
-    elif (polars := optional("polars")) is not None:
-        table, names, rows = _with_polars(polars, path, where, is_file=is_file)
-    else:
-        raise missing_extra("arrow", "an Arrow file needs pyarrow or polars to be read", where=where)
-    if reading.max_rows is not None and rows > reading.max_rows:
-        raise too_many(where, reading.max_rows, rows)
+    if (pyarrow := optional("pyarrow")) is None:
+        raise missing_extra("arrow", "an Arrow file needs pyarrow to be read", where=where)
+    table, rows = _validated(pyarrow, path, where, reading, is_file=is_file)
     if rows == 0:
         raise no_rows(where, "a table of 0 rows")
-    refuse_duplicates(names, where)
     with told_as_ours(where, "arrow"):
         connection.register(called, table)
     return Checked(scan=Scan(head=f"SELECT * FROM {quote_identifier(called)}"), rows=rows, notes=notes)  # noqa: S608
@@ -120,11 +114,11 @@ def _foreign(where: str) -> Iterator[None]:
     """Turn whatever a reader of Arrow files raises into one of ours."""
     try:
         yield
-    except (AssayError, KeyboardInterrupt):
+    except AssayError:
         raise
-    except BaseException as error:
-        if type(error) is MemoryError or not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):
-            raise  # Polars says with a panic that it crashed; PyArrow has its own MemoryError, for damaged lengths too
+    except Exception as error:
+        if type(error) is MemoryError:
+            raise  # PyArrow has its own MemoryError, for damaged lengths too
         message = visible(str(error).strip().partition("\n")[0])
         cut = any(word in message.lower() for word in ("expected to read", "expected to be able", "truncated", "eof"))
         if cut:
@@ -132,21 +126,20 @@ def _foreign(where: str) -> Iterator[None]:
         raise damaged(where, "the file is damaged: arrow data cannot be read", message) from error
 
 
-def _with_pyarrow(
+def _validated(
     pyarrow: Any,  # noqa: ANN401  PyArrow ships no types
     path: str,
     where: str,
     reading: Reading,
     *,
     is_file: bool,
-) -> tuple[object, list[str], int]:
-    """Every batch is validated in full first: offsets that point outside would crash the engine."""
+) -> tuple[object, int]:
+    """The table and its rows; every batch is validated in full first: offsets that point outside crash the engine."""
     most = reading.max_rows
     rows = 0
     with _foreign(where), pyarrow.OSFile(path, "rb") as source:
         reader = pyarrow.ipc.open_file(source) if is_file else pyarrow.ipc.open_stream(source)
-        names = list(reader.schema.names)
-        refuse_duplicates(names, where)  # the reader itself stops at them with an error of its own
+        refuse_duplicates(list(reader.schema.names), where)  # the reader itself stops at them with an error of its own
         kept = []
         for batch in (reader.get_batch(i) for i in range(reader.num_record_batches)) if is_file else reader:
             batch.validate(full=True)
@@ -156,11 +149,5 @@ def _with_pyarrow(
             if not is_file:
                 kept.append(batch)
         if not is_file:
-            return pyarrow.Table.from_batches(kept, schema=reader.schema), names, rows
-        return import_module("pyarrow.dataset").dataset(path, format="ipc"), names, rows
-
-
-def _with_polars(polars: Any, path: str, where: str, *, is_file: bool) -> tuple[object, list[str], int]:  # noqa: ANN401
-    with _foreign(where), Path(path).open("rb") as source:
-        frame = polars.read_ipc(source) if is_file else polars.read_ipc_stream(source)
-        return ArrowStream(frame), list(frame.columns), int(frame.height)
+            return pyarrow.Table.from_batches(kept, schema=reader.schema), rows
+        return import_module("pyarrow.dataset").dataset(path, format="ipc"), rows

@@ -86,12 +86,6 @@ def full_join(tables: Sequence[JoinTable], columns: Sequence[str], *, how: str =
     return f"SELECT {', '.join(columns)} FROM {tables[0].source} AS t0 {joins}"  # noqa: S608
 
 
-def count_joined(tables: Sequence[JoinTable]) -> list[int]:
-    """The number of joined rows, and of those that have a row of each table."""
-    counts = ["count(*)", *(f"count(t{i}.{HERE})" for i in range(len(tables)))]
-    return [int(number) for number in tables[0].fetch(full_join(tables, counts))[0]]
-
-
 def is_crowded(table: JoinTable) -> bool:
     """Whether some id may stand in so many rows that a join would multiply them without end."""
     size = table.size()
@@ -100,20 +94,6 @@ def is_crowded(table: JoinTable) -> bool:
     groups = f"SELECT count(*) AS n FROM {table.source} AS t0 GROUP BY hash({table.columns}) % {BUCKETS}"  # noqa: S608
     [[most]] = table.fetch(f"SELECT max(n) FROM ({groups}) AS buckets")  # noqa: S608
     return int(most) > 100 + 2 * size // BUCKETS
-
-
-def count_missing_ids(table: JoinTable) -> int:
-    """The number of rows without an id."""
-    return _number(table, f"FROM {table.source} AS t0 WHERE {_missing(table)}")
-
-
-def find_duplicate_ids(table: JoinTable, most: int) -> tuple[SomeIds, int]:
-    """The ids that stand in several rows, and the number of these rows."""
-    groups = f"FROM {table.source} AS t0 WHERE NOT ({_missing(table)}) GROUP BY {table.columns} HAVING count(*) > 1"
-    [[ids, rows]] = table.fetch(
-        f"SELECT count(*), coalesce(sum(n), 0) FROM (SELECT count(*) AS n {groups}) AS doubled"  # noqa: S608
-    )
-    return _some_ids(table, int(ids), groups, table.columns, most), int(rows)
 
 
 def first_ids(table: JoinTable, most: int) -> SomeIds:
@@ -156,10 +136,6 @@ def _same(table: JoinTable, place: int) -> str:
 
 def _of_first(table: JoinTable) -> str:
     return ", ".join(f"t0.{KEY}{i}" for i in range(table.keys))
-
-
-def _missing(table: JoinTable) -> str:
-    return " OR ".join(f"{KEY}{i} IS NULL" for i in range(table.keys))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,16 +184,10 @@ class ColumnChoice:
 
 
 def uses_of_sides(roles: Roles, by: Sequence[str]) -> list[dict[str, Use]]:
-    """What columns predictions and truth may be asked for."""
+    """What columns predictions and truth may be asked for; groups and weights may be on either side."""
+    either = (*by, *map(str, (*roles.group.values(), roles.weight)))
     own: list[list[object]] = [[roles.predicted, *(() if roles.score is None else roles.score.columns)], [roles.truth]]
-    return [
-        {name: use for name, use in roles.uses(by).items() if name in (*by, *map(str, names), *_of_either(roles))}
-        for names in own
-    ]
-
-
-def _of_either(roles: Roles) -> list[str]:
-    return [str(name) for name in (*roles.group.values(), roles.weight)]
+    return [{name: use for name, use in roles.uses(by).items() if name in (*either, *map(str, names))} for names in own]
 
 
 def check_kinds(tables: Sequence[JoinTable], by: Sequence[str]) -> None:
@@ -232,7 +202,8 @@ def count_matches(tables: Sequence[JoinTable], by: Sequence[str], unmatched: Unm
     for table in tables:
         if is_crowded(table):
             check_ids(table, by)
-    total, *here = count_joined(tables)
+    counts = ["count(*)", *(f"count(t{i}.{HERE})" for i in range(len(tables)))]
+    total, *here = (int(number) for number in tables[0].fetch(full_join(tables, counts))[0])
     matched = sum(here) - total
     if here != [table.size() for table in tables] or total != matched:
         for table in tables:
@@ -251,8 +222,12 @@ def count_matches(tables: Sequence[JoinTable], by: Sequence[str], unmatched: Unm
 def check_ids(table: JoinTable, by: Sequence[str] = (), of: str = "") -> None:
     """Check that every row, of some model, has an id, and no other row has the same."""
     where = f"{table.called}, {'column' if len(by) == 1 else 'columns'} {listed(by)}" if by else table.called
-    if lacking := count_missing_ids(table):
+    missing = " OR ".join(f"{KEY}{i} IS NULL" for i in range(table.keys))
+    if lacking := _number(table, f"FROM {table.source} AS t0 WHERE {missing}"):
         raise missing_ids(lacking, table.places(None), where, of)
-    doubled, rows = find_duplicate_ids(table, SHOWN)
-    if doubled.count:
-        raise duplicate_ids(doubled, rows, where, of)
+    groups = f"FROM {table.source} AS t0 WHERE NOT ({missing}) GROUP BY {table.columns} HAVING count(*) > 1"
+    [[ids, rows]] = table.fetch(
+        f"SELECT count(*), coalesce(sum(n), 0) FROM (SELECT count(*) AS n {groups}) AS doubled"  # noqa: S608
+    )
+    if ids:
+        raise duplicate_ids(_some_ids(table, int(ids), groups, table.columns, SHOWN), int(rows), where, of)

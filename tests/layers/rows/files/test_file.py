@@ -334,6 +334,7 @@ def whole_or_refused(path, content):
     return rows
 
 
+@pytest.mark.usefixtures("one_engine")
 @pytest.mark.parametrize("name", samples())
 def test_a_file_cut_at_any_byte_is_read_in_part_by_whole_rows_or_refused(tmp_path, name):
     content = samples()[name]
@@ -347,6 +348,7 @@ def test_a_file_cut_at_any_byte_is_read_in_part_by_whole_rows_or_refused(tmp_pat
             assert rows[:-1] == whole[: len(rows) - 1]
 
 
+@pytest.mark.usefixtures("one_engine")
 @pytest.mark.parametrize("name", samples())
 def test_a_file_with_flipped_bits_is_read_or_refused_and_always_noticed_by_its_pin(tmp_path, name):
     content = samples()[name]

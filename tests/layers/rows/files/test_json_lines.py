@@ -12,6 +12,8 @@ from assay.rows.files.file_set import open_files
 from assay.rows.files.opened_file import check_scalar
 from tests.layers.rows.filing import refusal, rows_of, zstd
 
+pytestmark = pytest.mark.usefixtures("one_engine")
+
 
 def test_json_keeps_numbers_text_and_booleans_apart(write):
     path = write(
@@ -124,8 +126,8 @@ def test_keys_are_columns_as_they_are_written(write):
 
 
 def test_a_long_json_line_is_read(write):
-    path = write('{"a":"' + "x" * 20_000_000 + '"}\n{"a":"y"}\n', "f.jsonl")
-    assert [len(a) for (a,) in rows_of(path)] == [20_000_000, 1]
+    path = write('{"a":"' + "x" * 17_000_000 + '"}\n{"a":"y"}\n', "f.jsonl")
+    assert [len(a) for (a,) in rows_of(path)] == [17_000_000, 1]
 
 
 def test_of_two_faulty_columns_the_same_one_is_told_whatever_order_cells_come_in(tmp_path):

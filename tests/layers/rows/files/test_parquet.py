@@ -11,10 +11,11 @@ from pyarrow import feather
 
 from assay.core.errors import PlanError, RowsError
 from assay.rows.files import parquet as columnar
-from assay.rows.files import text_blocks as textfiles
 from assay.rows.files.file_set import open_files
 from assay.rows.files.opened_file import check_scalar, locate
 from tests.layers.rows.filing import parquet, refusal
+
+pytestmark = pytest.mark.usefixtures("one_engine")
 
 
 def test_i20_a_truncated_parquet_file_is_refused_wherever_it_is_cut(write, tmp_path):
@@ -112,12 +113,7 @@ def test_text_in_parquet_that_is_not_utf8_is_refused(tmp_path):
 
 @pytest.mark.parametrize("name", ["f.arrow", "f.feather", "f.ipc"])
 @pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("library", ["pyarrow", "polars"])
-def test_arrow_files_and_streams_are_read_and_refused_when_cut(tmp_path, monkeypatch, name, stream, library):
-    if library == "polars":
-        monkeypatch.setattr(
-            columnar, "optional", lambda wanted: None if wanted == "pyarrow" else textfiles.optional(wanted)
-        )
+def test_arrow_files_and_streams_are_read_and_refused_when_cut(tmp_path, name, stream):
     table = pa.table({"id": range(3), "y": ["a", "b", None], "b": [True, False, None], "l": [[1]] * 3})
     path = tmp_path / name
     writer = pa.ipc.new_stream if stream else pa.ipc.new_file
@@ -136,7 +132,7 @@ def test_arrow_files_and_streams_are_read_and_refused_when_cut(tmp_path, monkeyp
     path.write_bytes(content[: len(content) * 2 // 3])
     with pytest.raises(RowsError) as caught:
         open_files(path)
-    assert caught.value.code == ("file-truncated" if not stream or library == "pyarrow" else caught.value.code)
+    assert caught.value.code == "file-truncated"
 
 
 def test_an_arrow_stream_without_its_end_mark_is_noted(tmp_path):
