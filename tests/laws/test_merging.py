@@ -13,9 +13,9 @@ import assay
 from assay.tally.by_group import Grouped
 from assay.tally.census import Census
 from assay.tally.labels.confusion import Confusion
-from assay.tally.labels.one_vs_rest import Binary, Multiclass
+from assay.tally.labels.one_vs_rest import Binary
 from tests import flat
-from tests.strategies import FEW, LABELS, SOME, amounts, counts, four, matrices, rows
+from tests.strategies import FEW, LABELS, SOME, amounts, counts, four, rows
 
 names = st.sampled_from(["a", "b", "c", "d", "ä", "10"])
 label_lists = st.lists(names, min_size=1, max_size=4, unique=True).map(tuple)
@@ -99,15 +99,6 @@ def test_four_cell_tables_merge_cell_by_cell(a, b):
     merged = [Binary.of(tp=x[0], fp=x[1], fn=x[2], tn=x[3]) for x in (a, b, [p + q for p, q in zip(a, b, strict=True)])]
     assert merged[0] + merged[1] == merged[2]
     assert merged[1] + merged[0] == merged[2]
-
-
-@SOME
-@given(matrices(amounts, 3, 3), matrices(amounts, 3, 3))
-def test_the_margins_of_a_merged_matrix_are_merged_margins(a, b):
-    both = Multiclass.of([[x + y for x, y in zip(r, s, strict=True)] for r, s in zip(a, b, strict=True)])
-    merged = Multiclass.of(a) + Multiclass.of(b)
-    for name in ("hits", "actual", "called"):
-        assert getattr(merged, name).tolist() == getattr(both, name).tolist()
 
 
 def tallies(part, *, weighted, quantum=None):

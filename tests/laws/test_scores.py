@@ -95,8 +95,6 @@ def test_curves_see_ranks_only(some):
 def test_turning_the_scores_round_turns_the_area_round(some):
     area, turned = (plain(parse("auroc")(ranked(each))) for each in (some, [(-s, y) for s, y in some]))
     assert area is turned is None or area == pytest.approx(1 - turned, abs=1e-15)
-    again = plain(parse("auroc")(ranked(some).reversed()))
-    assert same(turned, again)
 
 
 @settings(max_examples=40)

@@ -84,14 +84,6 @@ def test_the_influence_of_items_is_how_the_coefficient_moves_with_their_number(r
             assert found.influence[i] == pytest.approx(slope, abs=2e-3 * max(1.0, abs(slope)))
 
 
-@given(ROWS, ROWS)
-def test_counting_both_at_once_is_adding(a, b):
-    labels = (1, 2, 3)
-    both, added = tally([*a, *b], labels), tally(a, labels) + tally(b, labels)
-    assert both.votes.tolist() == added.votes.tolist()
-    assert both.count.tolist() == added.count.tolist()
-
-
 @given(ROWS, st.randoms())
 def test_neither_the_order_of_items_nor_of_annotators_matters(rows, rng):
     mixed = [rng.sample(row, 3) for row in rng.sample(rows, len(rows))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions are short and simple: at most 60 lines below the docstring, 20 by McCabe, and names that say."""
+"""Functions are short and simple: at most 60 lines below the docstring, at most 20 by McCabe's count; names tell."""
 
 from __future__ import annotations
 

@@ -244,24 +244,18 @@ TABLE: Final[tuple[Row, ...]] = (
         ),
         after="nemenyi",
     ),
-    Row(
-        12, (Kind.FIVE_BY_TWO,), TWO, (Question.LOCATION,),
-        ways=(
-            Way("five_by_two_f", MANY_ROWS, "ten differences of a 5x2 cross-validation of {facts.rows:,} rows: the combined F test, which holds its level from 1,000 rows on"),
-            Way("corrected_resampled_t", ROWS_KNOWN, "{facts.rows:,} rows were halved five times; " + FEW_ROWS),
-            Way("corrected_resampled_t", ALWAYS, "the number of rows that were halved five times is not stated; " + FEW_ROWS),
-        ),
-        beside=("five_by_two_f", "five_by_two_t", "corrected_resampled_t"),
-        refuses=dict.fromkeys(("paired_t", *DEPENDENT), (FOLDS, True)),
-    ),
-    Row(
-        12, (Kind.FIVE_BY_TWO,), MORE, (Question.LOCATION,),
-        ways=(
-            Way("five_by_two_f", MANY_ROWS, "ten differences of a 5x2 cross-validation of {facts.rows:,} rows for every pair: the combined F test, which holds its level from 1,000 rows on"),
-            Way("corrected_resampled_t", ROWS_KNOWN, "{facts.rows:,} rows were halved five times; " + FEW_ROWS),
-            Way("corrected_resampled_t", ALWAYS, "the number of rows that were halved five times is not stated; " + FEW_ROWS),
-        ),
-        refuses=dict.fromkeys(("paired_t", *DEPENDENT), (FOLDS, True)),
+    *(
+        Row(
+            12, (Kind.FIVE_BY_TWO,), models, (Question.LOCATION,),
+            ways=(
+                Way("five_by_two_f", MANY_ROWS, f"ten differences of a 5x2 cross-validation of {{facts.rows:,}} rows{more}: the combined F test, which holds its level from 1,000 rows on"),
+                Way("corrected_resampled_t", ROWS_KNOWN, "{facts.rows:,} rows were halved five times; " + FEW_ROWS),
+                Way("corrected_resampled_t", ALWAYS, "the number of rows that were halved five times is not stated; " + FEW_ROWS),
+            ),
+            beside=beside,
+            refuses=dict.fromkeys(("paired_t", *DEPENDENT), (FOLDS, True)),
+        )
+        for models, more, beside in ((TWO, "", ("five_by_two_f", "five_by_two_t", "corrected_resampled_t")), (MORE, " for every pair", ()))
     ),
     Row(
         13, (Kind.RESAMPLES,), TWO, (Question.LOCATION,),

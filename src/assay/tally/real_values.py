@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, cast
@@ -213,18 +213,6 @@ class Blocks:
             values = {name: [row[i] for row in rows] for i, name in enumerate(names)}
         columns, names = _paired(values.items(), unit), tuple(values)
         return cls(values=columns, models=names, unit=unit, lower_is_better=lower_is_better, about=about)
-
-    def __add__(self, other: Blocks) -> Blocks:
-        """Both tallies together, block after block."""
-        if (self.models, self.unit, self.about) != (other.models, other.unit, other.about):
-            raise PlanError(
-                "tally-mismatch",
-                "the values are of different models, units or measures",
-                fix="give both in the same form",
-            )
-        both = zip(self.values, other.values, strict=True)
-        joined = [Exact.of([*a.fractions(), *b.fractions()]) for a, b in both]
-        return replace(self, values=tuple(joined))
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

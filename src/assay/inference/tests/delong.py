@@ -200,14 +200,14 @@ def _areas(t: PairedScores) -> Areas:
     k, m, n = len(t.models), t.m, t.n
     positive, negative = t.times or (None, None)
     first, second = _Products(above, 2 * n, positive), _Products(below, 2 * m, negative)
-    exact_covariances = {(a, b): first.of(a, b) / m + second.of(a, b) / n for a in range(k) for b in range(a, k)}
+    parts = {(a, b): (first.of(a, b) / m, second.of(a, b) / n) for a in range(k) for b in range(a, k)}
+    exact = {pair: sum(both, Fraction(0)) for pair, both in parts.items()}
     covariance, gaps = np.zeros((k, k)), np.zeros((k, k))
-    for (a, b), exact in exact_covariances.items():
-        covariance[a, b] = covariance[b, a] = float(exact)
-        gaps[a, b] = gaps[b, a] = float(exact_covariances[a, a] + exact_covariances[b, b] - 2 * exact)
+    for a, b in parts:
+        covariance[a, b] = covariance[b, a] = float(exact[a, b])
+        gaps[a, b] = gaps[b, a] = float(exact[a, a] + exact[b, b] - 2 * exact[a, b])
     area = np.array([float(Fraction(total, 2 * m * n)) for total in first.sums])
-    parts = [(float(first.of(i, i) / m), float(second.of(i, i) / n)) for i in range(k)]
-    known = tuple(freedom(one, (m, n)) for one in parts)
+    known = tuple(freedom((float(parts[i, i][0]), float(parts[i, i][1])), (m, n)) for i in range(k))
     return Areas(models=t.models, area=area, covariance=covariance, gaps=gaps, known=known, m=m, n=n, notes=t.notes)
 
 

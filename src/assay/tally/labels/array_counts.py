@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from assay.rows.columns import CHUNK, Coded
-from assay.rows.source import ArraySource, FrameSource, Source
-from assay.tally.base import Weight
+from assay.rows.source import FrameSource, Source
+from assay.tally.base import Weight, together
 from assay.tally.fixed_point import Sums, Weights
 from assay.tally.labels.label_cells import UNIT, Cells, CellTable, Codes, Counted, small_codes
 
@@ -25,26 +26,46 @@ BLOCK: Final = 1 << 22
 def count(source: Source) -> Counted:
     """Count a source where it lives."""
     if isinstance(source, FrameSource):
-        from assay.tally.labels.engine_counts import count_frame
+        from assay.tally.labels.engine_counts import group_cells, group_table
 
-        return count_frame(source)
-    return _count_arrays(source)
-
-
-def _count_arrays(source: ArraySource) -> Counted:
-    pair = [source.truth, source.predicted]
+        counted = _gather(source, partial(group_cells, source), partial(group_table, source))
+        if source.opened is not None:
+            source.opened.confirm(counted.rows + source.dropped)
+        return counted
     weight = None if source.weight is None else Weights.of(source.weight, source.quantum)
+    return _gather(source, partial(count_columns, weight=weight), partial(count_table, weight=weight))
+
+
+def _gather(  # type: ignore[explicit-any]  # columns, or their names
+    source: Source, cells_of: Callable[[Sequence[Any]], Cells], table_of: Callable[[Sequence[Any]], CellTable]
+) -> Counted:
+    """Rows by true and predicted label, and by the levels and units they belong to."""
+    pair, weighted = [source.truth, source.predicted], source.weight is not None
     units = [source.group[UNIT]] if UNIT in source.group else []
     others = {name: column for name, column in source.group.items() if name != UNIT}
-    by_unit = count_table([*units, *pair], weight) if units else None
+    by_unit = table_of([*units, *pair]) if units else None
+    by_factor = {name: cells_of([column, *pair]) for name, column in others.items()}
+    # The levels of a factor add up to the whole, so that with groups the rows need not be gone through once more.
+    cells = next((_without_level(own) for own in by_factor.values()), None)
+    if cells is None and by_unit is not None and not weighted:
+        cells = by_unit.pairs()
+    cells = cells or cells_of(pair)
     return Counted(
-        cells=count_columns(pair, weight) if by_unit is None or weight is not None else by_unit.pairs(),
-        by_factor={name: count_columns([column, *pair], weight) for name, column in others.items()},
-        rows=len(source.truth),
-        weighted=source.weight is not None,
+        cells=cells,
+        by_factor=by_factor,
+        rows=sum(times for times, _ in cells.values()),
+        weighted=weighted,
         units=by_unit,
-        within={name: count_table([column, *units, *pair], weight) for name, column in others.items() if units},
+        within={name: table_of([column, *units, *pair]) for name, column in others.items() if units},
     )
+
+
+def _without_level(cells: Cells) -> Cells:
+    whole: Cells = {}
+    for (_, *pair), (rows, weight) in cells.items():
+        before = whole.get(tuple(pair), (0, 0))
+        whole[tuple(pair)] = (before[0] + rows, together(before[1], weight))
+    return whole
 
 
 def count_columns(columns: Sequence[Coded], weight: Weights | None) -> Cells:

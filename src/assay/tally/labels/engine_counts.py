@@ -16,7 +16,7 @@ from assay.rows.label_types import label_of
 from assay.rows.source import FrameSource
 from assay.tally.base import Count, Weight, together
 from assay.tally.engine_weights import weigh_cells
-from assay.tally.labels.label_cells import UNIT, Cells, CellTable, Codes, Counted
+from assay.tally.labels.label_cells import Cells, CellTable, Codes
 
 if TYPE_CHECKING:
     from assay.rows.engines.score_expressions import Frame
@@ -28,41 +28,8 @@ PLAIN: Final = (
 )  # fmt: skip
 
 
-def count_frame(source: FrameSource) -> Counted:
-    """Count a frame or relation where it lives."""
-    pair = [source.truth, source.predicted]
-    units, others = source.group.get(UNIT), {name: column for name, column in source.group.items() if name != UNIT}
-    by_unit = None if units is None else _group_table(source, [units, *pair])
-    by_factor = {name: _group(source, [column, *pair]) for name, column in others.items()}
-    # The levels of a factor add up to the whole, so that with groups the rows need not be gone through once more.
-    cells = next((_without_level(cells) for cells in by_factor.values()), None)
-    if cells is None and by_unit is not None and source.weight is None:
-        cells = by_unit.pairs()
-    cells = cells or _group(source, pair)
-    rows = sum(times for times, _ in cells.values())
-    if source.opened is not None:
-        source.opened.confirm(rows + source.dropped)
-    return Counted(
-        cells=cells,
-        by_factor=by_factor,
-        rows=rows,
-        weighted=source.weight is not None,
-        units=by_unit,
-        within={
-            name: _group_table(source, [column, units, *pair]) for name, column in others.items() if units is not None
-        },
-    )
-
-
-def _without_level(cells: Cells) -> Cells:
-    whole: Cells = {}
-    for (_, *pair), (rows, weight) in cells.items():
-        before = whole.get(tuple(pair), (0, 0))
-        whole[tuple(pair)] = (before[0] + rows, together(before[1], weight))
-    return whole
-
-
-def _group(source: FrameSource, columns: Sequence[str]) -> Cells:
+def group_cells(source: FrameSource, columns: Sequence[str]) -> Cells:
+    """Rows, and what they weigh, of every combination of labels in some columns, counted by the engine."""
     keys = list(dict.fromkeys(columns))
     rows = count_cells(source, keys)
     cells: Cells = {}
@@ -78,11 +45,11 @@ def _group(source: FrameSource, columns: Sequence[str]) -> Cells:
     return cells
 
 
-def _group_table(source: FrameSource, columns: Sequence[str]) -> CellTable:
+def group_table(source: FrameSource, columns: Sequence[str]) -> CellTable:
     """The same as columns, for the many cells that units make."""
     keys = list(dict.fromkeys(columns))
     if source.weight is not None or not fit_arrays(source, keys):
-        return CellTable.of_cells(_group(source, columns))
+        return CellTable.of_cells(group_cells(source, columns))
     *values, rows = arrays(source, rows_by(source, keys))
     try:
         labels = {

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
-from assay.core.labels import Label, in_order
-from assay.core.values import exact_cells, pick, quotient
+from assay.core.labels import Label
+from assay.core.values import pick, quotient
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -151,17 +151,3 @@ class Multiclass:
         ovr = self.one_vs_rest()
         tp, fp, fn, tn = (cast("Amount", cell.sum(axis=-1)) for cell in (ovr.tp, ovr.fp, ovr.fn, ovr.tn))
         return Binary(tp=tp, fp=fp, fn=fn, tn=tn)
-
-    def __add__(self, other: Multiclass) -> Multiclass:
-        """Both together, classes matched by label."""
-        labels = self.labels if self.labels == other.labels else in_order({*self.labels, *other.labels})
-        a, b = self._over(labels), other._over(labels)
-        return Multiclass(hits=a.hits + b.hits, actual=a.actual + b.actual, called=a.called + b.called, labels=labels)
-
-    def _over(self, labels: tuple[Label, ...]) -> Multiclass:
-        place = {label: i for i, label in enumerate(self.labels)}
-        hits, actual, called = (
-            exact_cells([cells[place[label]] if label in place else 0 for label in labels])
-            for cells in (self.hits, self.actual, self.called)
-        )
-        return Multiclass(hits=hits, actual=actual, called=called, labels=labels)

@@ -50,13 +50,9 @@ class Ratings:
                     votes[place[rating]] += 1
             if any(votes) and n:
                 patterns[tuple(votes)] += n
-        return cls._of_patterns(order, patterns)
-
-    @classmethod
-    def _of_patterns(cls, labels: Sequence[Label], patterns: Mapping[tuple[int, ...], int]) -> Ratings:
         kept = sorted(patterns.items())
-        votes = np.array([votes for votes, _ in kept], dtype=np.int64).reshape(len(kept), len(labels))
-        return cls(labels=tuple(labels), votes=votes, count=np.array([n for _, n in kept], dtype=np.int64))
+        each = np.array([votes for votes, _ in kept], dtype=np.int64).reshape(len(kept), len(order))
+        return cls(labels=order, votes=each, count=np.array([n for _, n in kept], dtype=np.int64))
 
     @property
     def items(self) -> int:
@@ -74,13 +70,3 @@ class Ratings:
         """Only items with two labels or more."""
         kept = self.given > 1
         return Ratings(labels=self.labels, votes=self.votes[kept], count=self.count[kept])
-
-    def __add__(self, other: Ratings) -> Ratings:
-        """Both together: equal to counting the items of both at once."""
-        labels = self.labels if self.labels == other.labels else in_order({*self.labels, *other.labels})
-        patterns: Counter[tuple[int, ...]] = Counter()
-        for part in (self, other):
-            place = {label: i for i, label in enumerate(part.labels)}
-            for votes, n in zip(part.votes.tolist(), part.count.tolist(), strict=True):
-                patterns[tuple(votes[place[label]] if label in place else 0 for label in labels)] += n
-        return Ratings._of_patterns(labels, patterns)

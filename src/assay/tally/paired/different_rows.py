@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from assay.core.labels import Label
 from assay.tally.base import VERSION, demand_kind, places
@@ -13,6 +13,7 @@ from assay.tally.contingency_tables import Table
 from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.paired.model_tallies import Stored
 from assay.tally.paired.per_unit import PerUnit
 
 KIND: Final = "answers-apart"
@@ -97,15 +98,15 @@ class Apart:
         """The inverse of `to_json`."""
         demand_kind(content, KIND, "a tally of answers to different rows")
         stored = {name: cast("list[Mapping[str, object]] | None", content.get(name)) for name in PARTS}
-        parts: dict[str, Any] = {
+        parts = {
             name: None if own is None else tuple(PARTS[name].from_json(one) for one in own)
             for name, own in stored.items()
         }
-        models, labels = (tuple(cast("list[Any]", content[part])) for part in ("models", "labels"))
-        return cls(models=models, labels=labels, **parts)
+        models, labels = tuple(cast("list[str]", content["models"])), tuple(cast("list[Label]", content["labels"]))
+        return cls(models=models, labels=labels, **parts)  # type: ignore[arg-type]
 
 
-PARTS: Final[Mapping[str, Any]] = {"confusions": Confusion, "scores": PairedScores, "rows": PerUnit}
+PARTS: Final[Mapping[str, type[Stored]]] = {"confusions": Confusion, "scores": PairedScores, "rows": PerUnit}
 """What may be known of each model, and the tally that holds it."""
 
 

@@ -21,7 +21,7 @@ from assay.rows.files.formats import FRAME
 from assay.rows.joins.mismatch_errors import SUBJECT
 from assay.rows.source import ArraySource, FrameSource, Source
 from assay.rows.spark.spark_errors import rows_changed
-from assay.tally.labels.engine_counts import _group
+from assay.tally.labels.engine_counts import group_cells
 from assay.tally.labels.label_cells import Codes
 from assay.tally.labels.label_codes import columns_of
 from assay.tally.paired.joint_scores import PairedScores
@@ -110,7 +110,7 @@ def _counted_lines(source: FrameSource, labelled: list[str], others: int) -> Lin
 def joint(source: Source) -> dict[Cell, int]:
     """How often each combination of truth, first call and all further columns occurs, counted where the rows live."""
     if isinstance(source, FrameSource):
-        cells = _group(source, [source.truth, source.predicted, *source.group.values()])
+        cells = group_cells(source, [source.truth, source.predicted, *source.group.values()])
         if source.opened is not None:
             source.opened.confirm(sum(rows for rows, _ in cells.values()) + source.dropped)
     else:
@@ -189,7 +189,7 @@ def count_joint_scores(
 
 def _true_labels(source: FrameSource) -> dict[Label | None, int]:
     """How many rows each true label has; None stands for rows without one."""
-    cells = _group(source, [source.truth])
+    cells = group_cells(source, [source.truth])
     if source.opened is not None:
         source.opened.confirm(sum(rows for rows, _ in cells.values()) + source.dropped)
     return {label: rows for (label,), (rows, _) in cells.items()}

@@ -189,10 +189,6 @@ class Ranked:
         """The same scores with other counts."""
         return Ranked(score=self.score, pos=pos, neg=neg)
 
-    def reversed(self) -> Ranked:
-        """The same rows ranked the other way round."""
-        return Ranked(score=-self.score[::-1], pos=self.pos[..., ::-1], neg=self.neg[..., ::-1])
-
     def __eq__(self, other: object) -> bool:
         """Equal counts at equal scores."""
         return isinstance(other, Ranked) and all(

@@ -238,10 +238,9 @@ class View(Estimates):
         if measure.takes is Priced:
             return self._from_costs(measure)
         result = self._named(self._value(measure), self.positive)
-        if self.settings.by_unit and not isinstance(result, Undefined):
-            interval = IN_GROUPS if self._units is None else self._units.overall(measure, result)
-            return self._made(measure, result, interval, None)
-        return self._made(measure, result, self._uncertainty.overall(measure, result), None)
+        by_unit = self.settings.by_unit
+        interval = self._unit_interval(measure, result) if by_unit else self._uncertainty.overall(measure, result)
+        return self._made(measure, result, interval, None)
 
     @cached_property
     def _uncertainty(self) -> Uncertainty:
@@ -315,10 +314,10 @@ class View(Estimates):
             for label, result, found in zip(labels, results, intervals, strict=True)
         ]
 
-    def _unit_interval(self, measure: Measure, result: Value, place: int) -> Found:
+    def _unit_interval(self, measure: Measure, result: Value, place: int | None = None) -> Found:
         if isinstance(result, Undefined):
             return "the value is undefined"
-        return IN_GROUPS if self._units is None else self._units.of_class(measure, result, place)
+        return IN_GROUPS if self._units is None else self._units.interval(measure, result, place)
 
     def _named(self, result: Value, positive: Label | None) -> Value:
         if not isinstance(result, Undefined):

@@ -57,18 +57,6 @@ class UnitIntervals:
         self._erring = int((self._part.margins[:, 0].sum(axis=1) < self._sizes * (1 - ROUNDING)).sum())
         self._informative: dict[int | None, Floats] = {}
 
-    def overall(self, measure: Measure, result: Share | Number) -> Found:
-        """The interval of a value of all classes, or of the positive one."""
-        if measure.family in FACTS:
-            return FACTS[measure.family]
-        positive = self._tally.positive
-        place = None if positive is None else self._tally.labels.index(positive)
-        return self._interval(measure, result, place)
-
-    def of_class(self, measure: Measure, result: Share | Number, place: int) -> Found:
-        """The interval of a value of one class against the rest."""
-        return FACTS[measure.family] if measure.family in FACTS else self._interval(measure, result, place)
-
     def of_scores(self, measure: Measure, value: float, positive: Label | None) -> Found:
         """The interval of a value of scores of the positive one of two classes."""
         ranked, part = score_table(self._tally), self._part
@@ -89,7 +77,12 @@ class UnitIntervals:
             self._case(measure, value, without, None, (rarer > 0).astype(np.float64)), self._wanted.level
         )
 
-    def _interval(self, measure: Measure, result: Share | Number, place: int | None) -> Found:
+    def interval(self, measure: Measure, result: Share | Number, place: int | None = None) -> Found:
+        """The interval of a value of one class against the rest, or of all classes or the positive one."""
+        if measure.family in FACTS:
+            return FACTS[measure.family]
+        if place is None and self._tally.positive is not None:
+            place = self._tally.labels.index(self._tally.positive)
         binary, level, case = measure.takes is Binary, self._wanted.level, self.case(measure, result.value, place)
         if isinstance(result, Share):
             of = (float(part) * self._scale for part in (result.numerator, result.denominator))

@@ -47,16 +47,6 @@ def test_the_pooled_table_adds_the_classes_up():
     assert pooled.n == 3 * 15
 
 
-def test_margins_merge_by_label():
-    a = Multiclass.of([[1, 2], [3, 4]], labels=("a", "b"))
-    b = Multiclass.of([[10, 20], [30, 40]], labels=("b", "c"))
-    both = a + b
-    assert both.labels == ("a", "b", "c")
-    assert both.hits.tolist() == [1, 14, 40]
-    assert both.actual.tolist() == [3, 37, 70]
-    assert both.called.tolist() == [4, 46, 60]
-
-
 def test_cells_may_be_fractions_and_huge():
     found = Multiclass.of([[Fraction(1, 3), 2**70], [0, Fraction(2, 3)]])
     assert found.n == 2**70 + 1

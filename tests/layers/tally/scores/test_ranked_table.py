@@ -60,9 +60,3 @@ def test_a_stack_has_a_table_on_each_row():
     assert stack.by_positive.below.tolist() == [[0, 1], [0, 3]]
     assert not stack.exact
     assert table.exact
-
-
-def test_reversing_turns_the_ranking_round():
-    table, _ = both([(0.0, False), (2.0, True)])
-    assert table.reversed().score.tolist() == [-2, 0]
-    assert table.reversed().pos.tolist() == [1, 0]

@@ -12,7 +12,7 @@ from assay.core.traits import RAINIO, SCHLOSSER, TS4213
 from assay.core.values import Number, number
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures.counts import NO_ACTUAL
-from assay.tasks.classification.measures.roc import both, corners, curve, share_of, taken_up_to, wins
+from assay.tasks.classification.measures.roc import both, curve, share_of, taken_up_to, wins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,7 +60,7 @@ def average_precision(t: Ranked) -> Number:
     errata=("E-TS-26",),
 )
 def auprc_trapezoid(t: Ranked) -> Number:
-    x, y = corners(t)
+    x, y = t.corners
     called, precision = x + y, _divided(y, x + y)
     # The curve starts at the precision of the highest score that has rows: none is known for calling nothing positive.
     highest = np.take_along_axis(precision, (called > 0).argmax(axis=-1)[..., np.newaxis], axis=-1)
@@ -79,7 +79,7 @@ def auprc_trapezoid(t: Ranked) -> Number:
     errata=("E-TS-26",),
 )
 def auprc_davis_goadrich(t: Ranked) -> Number:
-    x, y = corners(t)
+    x, y = t.corners
     rise = np.diff(y)
     area = np.where(rise > 0, _between(x[..., :-1], np.diff(x), y[..., :-1], y[..., 1:], rise), 0.0).sum(axis=-1)
     return number(cast("Amount", area), over=t.positives, empty=NO_ACTUAL)
@@ -122,7 +122,7 @@ def area_cumulative_response(t: Ranked) -> Number:
 )
 def lift_at(t: Ranked, *, share: float) -> Number:
     wanted = share_of(share, "lift_at", "share")
-    x, y = corners(t)
+    x, y = t.corners
     called = x + y
     found = (np.diff(y) * taken_up_to(called, wanted * called[..., -1:])).sum(axis=-1)
     return number(found, over=wanted * t.positives, empty=NO_ACTUAL)

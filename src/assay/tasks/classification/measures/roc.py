@@ -43,11 +43,6 @@ def wins(t: Ranked) -> Amount:
     return cast("Amount", np.minimum(won, 2 * (t.positives * t.negatives)))  # sums of weights may round past all pairs
 
 
-def corners(t: Ranked) -> tuple[Floats, Floats]:
-    """False and true positives from the highest threshold, at which nothing is called positive, to the lowest."""
-    return t.corners
-
-
 def taken_up_to(x: Floats, limit: Floats) -> Floats:
     """How much of each step of a curve lies before a limit, from 0 to 1."""
     step = np.diff(x)
@@ -91,7 +86,7 @@ def gini_coefficient(t: Ranked) -> Number:
 
 def _area_up_to(t: Ranked, max_fpr: float) -> Floats:
     """The area under the ROC curve left of a false positive rate, in units of P * N."""
-    x, y = corners(t)
+    x, y = t.corners
     limit = max_fpr * np.asarray(t.negatives, dtype=np.float64)[..., np.newaxis]
     step, taken = np.diff(x), taken_up_to(x, limit)
     return cast("Floats", (step * taken * (y[..., :-1] + np.diff(y) * taken / 2)).sum(axis=-1))
@@ -169,7 +164,7 @@ def h_measure(t: Ranked, *, alpha: float | None = None, beta: float | None = Non
     spec="M-CUR-01",
 )
 def equal_error_rate(t: Ranked) -> Number:
-    x, y = corners(t)
+    x, y = t.corners
     positives, negatives = (np.asarray(each, dtype=np.float64)[..., np.newaxis] for each in (t.positives, t.negatives))
     # False positives grow and misses shrink along the curve; both are compared in units of 1 / (P * N).
     alarm, miss = x * positives, (positives - y) * negatives
@@ -190,7 +185,7 @@ def equal_error_rate(t: Ranked) -> Number:
     spec=("M-CUR-01", "M-CUR-14"),
 )
 def kolmogorov_smirnov(t: Ranked) -> Number:
-    x, y = corners(t)
+    x, y = t.corners
     positives, negatives = (np.asarray(each, dtype=np.float64)[..., np.newaxis] for each in (t.positives, t.negatives))
     gaps = y * negatives - x * positives
     return number(cast("Amount", gaps.max(axis=-1)), over=t.positives * t.negatives, empty=both(t))

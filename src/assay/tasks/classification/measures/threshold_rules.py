@@ -17,7 +17,7 @@ from assay.core.text import figure
 from assay.core.values import WORST
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures.ratios import demand_at_least_zero, demand_number
-from assay.tasks.classification.measures.roc import corners, share_of
+from assay.tasks.classification.measures.roc import share_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +45,7 @@ def youden(t: Ranked) -> Chosen:
 def cost_ratio(t: Ranked, *, cost_fp: float, cost_fn: float) -> Chosen:
     """Where the expected cost on these rows is lowest."""
     demand_at_least_zero("the rule", cost_fp=cost_fp, cost_fn=cost_fn)
-    x, y = corners(t)
+    x, y = t.corners
     _both(t)
     mean = (cost_fp * x + cost_fn * (float(t.positives) - y)) / float(t.n)
     found = _best(t, -mean, f"the cost is lowest at {cost_fp:g} a false positive and {cost_fn:g} a miss")
@@ -62,7 +62,7 @@ def target_recall(t: Ranked, *, recall: float) -> Chosen:
 def target_specificity(t: Ranked, *, specificity: float) -> Chosen:
     """The lowest threshold that leaves at least a share of the negatives alone."""
     _both(t)
-    x, _ = corners(t)
+    x, _ = t.corners
     left = (float(t.negatives) - x) / float(t.negatives)  # 1 - 9/10 would be a little less than the 1/10 asked for
     kept = left >= share_of(specificity, "the rule", "specificity")
     why = f"the lowest threshold with a specificity of at least {figure(specificity)}"
@@ -72,7 +72,7 @@ def target_specificity(t: Ranked, *, specificity: float) -> Chosen:
 def target_precision(t: Ranked, *, precision: float) -> Chosen:
     """The lowest threshold whose positive calls are right at least so often: it finds the most positives."""
     _both(t)
-    x, y = corners(t)
+    x, y = t.corners
     right = np.divide(y, x + y, out=np.zeros(y.shape), where=x + y > 0)
     kept = (right >= share_of(precision, "the rule", "precision")) & (x + y > 0)
     if not kept.any():
@@ -90,7 +90,7 @@ def largest_f(t: Ranked, *, beta: float = 1.0) -> Chosen:
     """Where the F-score is largest."""
     demand_number("the rule", "beta", beta, "a number above 0, such as 1", lambda x: 0 < x < inf)
     _both(t)
-    x, y = corners(t)
+    x, y = t.corners
     square = beta * beta
     score = (1 + square) * y / (square * float(t.positives) + x + y)
     return _best(t, score, f"the F-score with beta = {beta:g} is largest")
@@ -114,7 +114,7 @@ def _both(t: Ranked) -> None:
 
 def _rates(t: Ranked) -> tuple[Floats, Floats]:
     _both(t)
-    x, y = corners(t)
+    x, y = t.corners
     return x / float(t.negatives), y / float(t.positives)
 
 
