@@ -20,7 +20,7 @@ from assay.core.errors import RowsError
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.databases.selection import chosen, not_utf8, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import quote_identifier, quote_literal, refuse_duplicates
-from assay.rows.files.file_digests import LEFT_OUT, begin_digest, pins_of
+from assay.rows.files.file_digests import LEFT_OUT, begin_digest, pins_of, stop_digest
 from assay.rows.files.formats import Reading, damaged, unreadable
 from assay.rows.files.opened_file import Stamp, demand_stamp, stamp_of
 from assay.rows.row_positions import places
@@ -119,6 +119,7 @@ class SqliteTable:
 
     def close(self) -> None:
         """Let go of the file."""
+        stop_digest(self.digest)
         self.connection.close()
 
 
@@ -174,6 +175,7 @@ def open_sqlite(
             rows = _about_rows(connection, source)
         refuse_duplicates(names, where)
     except BaseException:
+        stop_digest(digest)
         connection.close()
         raise
     return SqliteTable(

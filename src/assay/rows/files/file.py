@@ -7,7 +7,8 @@ Text is read as text: nothing in a CSV file becomes a number, a date or a missin
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ from assay.rows.engines.duckdb_engine import (
     told_as_ours,
 )
 from assay.rows.files import csv_checks, json_lines, parquet
-from assay.rows.files.file_digests import LEFT_OUT, begin_digest, pins_of
+from assay.rows.files.file_digests import LEFT_OUT, begin_digest, pins_of, stop_digest
 from assay.rows.files.file_list import Listed
 from assay.rows.files.formats import (
     Fault,
@@ -132,6 +133,18 @@ class Prepared:
     ) -> OpenedFile:
         """Check the file in its format and hand it to the engine."""
         digest = begin_digest(self.known_as, self.pin, wanted=self.reading.digest)
+        try:
+            opened = self._checked(connection, progress, view, digest)
+            demand_unchanged(opened)
+        except BaseException:
+            stop_digest(digest)
+            raise
+        weakref.finalize(opened, stop_digest, digest)
+        return opened
+
+    def _checked(
+        self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, view: str, digest: Callable[[], str]
+    ) -> OpenedFile:
         confirm_magic(self.known_as, self.form, self.head)
         checked_file = self._check(connection, progress, view)
         with told_as_ours(visible(self.known_as), self.form.name):
@@ -143,7 +156,7 @@ class Prepared:
             relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
         types = zip(relation.columns, relation.types, strict=True)
         nested = {name: self._nested(name, str(kind)) for name, kind in types if kind.id in _NESTED}
-        opened = OpenedFile(
+        return OpenedFile(
             connection=connection,
             path=self.known_as,
             format=self.form.name,
@@ -163,8 +176,6 @@ class Prepared:
             delimiter=checked_file.delimiter,
             progress=progress,
         )
-        demand_unchanged(opened)
-        return opened
 
     @property
     def levels(self) -> Mapping[str, str | None]:

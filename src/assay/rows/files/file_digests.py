@@ -6,30 +6,33 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TypeAlias
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import counted, visible
 from assay.rows.files.formats import Reading, unreadable
 
-_Queue: TypeAlias = "SimpleQueue[tuple[str, weakref.ref[Future[str]]]]"
-_waiting: dict[int, _Queue] = {}
+BLOCK = 1 << 20
+_waiting: dict[int, SimpleQueue[Digest]] = {}
 """Digests to be taken, by process."""
 LEFT_OUT = "no digest was taken, as asked for: the Record does not say which bytes were read"
 
 
-def digest_of(path: str) -> str:
-    """The digest of a file as stored."""
+def digest_of(path: str, whose: Digest | None = None) -> str:
+    """The digest of a file as stored; empty if it is told to stop."""
+    sha256 = hashlib.sha256()
     try:
         with Path(path).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+            while piece := file.read(BLOCK):
+                if whose is not None and whose.stopped:
+                    return ""
+                sha256.update(piece)
     except OSError as error:
         raise unreadable(path, error) from None
+    return sha256.hexdigest()
 
 
 def demand_digest(path: str, pin: str, sha256: str) -> None:
@@ -74,6 +77,26 @@ def pins_of(names: Sequence[str], reading: Reading, least: int = 1) -> Mapping[s
     return pins
 
 
+class Digest:
+    """A digest on its way; whoever needs it waits for it, or takes it himself if nobody has begun."""
+
+    def __init__(self, path: str) -> None:
+        self._path, self._taken, self._begun, self.stopped = path, threading.Lock(), Future[str](), False
+
+    def run(self) -> None:
+        """Take it, unless somebody does already."""
+        if self._taken.acquire(blocking=False):
+            try:
+                self._begun.set_result(digest_of(self._path, self))
+            except Exception as error:  # noqa: BLE001  told to whoever asks for it
+                self._begun.set_exception(error)
+
+    def __call__(self) -> str:
+        """The digest, when it is there."""
+        self.run()
+        return self._begun.result()
+
+
 def begin_digest(path: str, pin: str | None = None, *, wanted: bool = True) -> Callable[[], str]:
     """Let a thread take the digest of a file; that of a pinned file is taken at once, before anything else is read.
 
@@ -82,24 +105,23 @@ def begin_digest(path: str, pin: str | None = None, *, wanted: bool = True) -> C
     if not wanted:
         return str
     if pin is not None:
-        digest = digest_of(path)
-        demand_digest(path, pin, digest)
-        return lambda: digest
-    begun: Future[str] = Future()
+        sha256 = digest_of(path)
+        demand_digest(path, pin, sha256)
+        return lambda: sha256
+    digest = Digest(path)
     if os.getpid() not in _waiting:  # a forked child has to start a thread of its own
         _waiting[os.getpid()] = SimpleQueue()
         threading.Thread(target=_work, args=[_waiting[os.getpid()]], name="assay-hashing", daemon=True).start()
-    _waiting[os.getpid()].put((path, weakref.ref(begun)))
-    return begun.result
+    _waiting[os.getpid()].put(digest)
+    return digest
 
 
-def _work(waiting: _Queue) -> None:
-    """Take one digest after the other, but those that nobody can ask for any more."""
+def stop_digest(digest: Callable[[], str]) -> None:
+    """Nobody will ask for it any more."""
+    if isinstance(digest, Digest):
+        digest.stopped = True
+
+
+def _work(waiting: SimpleQueue[Digest]) -> None:
     while True:
-        path, held = waiting.get()
-        if (begun := held()) is not None:
-            try:
-                begun.set_result(digest_of(path))
-            except Exception as error:  # noqa: BLE001  told to whoever asks for the digest
-                begun.set_exception(error)
-        del begun
+        waiting.get().run()

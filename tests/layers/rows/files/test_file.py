@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import gc
 import gzip
 import hashlib
 import io
@@ -21,7 +22,9 @@ from pyarrow import feather
 
 from assay.core.errors import AssayError, EngineError, PlanError, RowsError
 from assay.rows.engines.duckdb_engine import connect, quote_literal
+from assay.rows.files import file
 from assay.rows.files.csv_shape import Body
+from assay.rows.files.file_digests import Digest
 from assay.rows.files.file_set import open_files
 from assay.rows.files.formats import Reading
 from assay.rows.files.opened_file import check_scalar, translated
@@ -363,3 +366,19 @@ def test_a_file_with_flipped_bits_is_read_or_refused_and_always_noticed_by_its_p
             with pytest.raises(AssayError) as caught:
                 open_files(tmp_path / name, Reading(sha256=pin))
             assert caught.value.code == "digest-mismatch"
+
+
+def test_a_file_that_is_refused_is_not_hashed_to_its_end(tmp_path, monkeypatch):
+    begun = []
+    monkeypatch.setattr(file, "begin_digest", lambda path, *_, **__: begun.append(Digest(path)) or begun[-1])
+    (tmp_path / "f.csv").write_text("y,y\n1,1\n")
+    with pytest.raises(AssayError):
+        open_files(tmp_path / "f.csv")
+    (tmp_path / "g.csv").write_text("y,p\n1,1\n")
+    opened = open_files(tmp_path / "g.csv")
+    refused, taken = begun
+    assert refused() == ""
+    assert opened.sha256 == taken() == hashlib.sha256(b"y,p\n1,1\n").hexdigest()
+    del opened
+    gc.collect()
+    assert taken.stopped
