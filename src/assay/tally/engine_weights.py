@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from assay.core.errors import EngineError, RowsError
 from assay.core.quanta import BITS
 from assay.rows.engines.score_expressions import arrays, fetched
 from assay.rows.source import FrameSource
@@ -43,12 +44,18 @@ def weigh_cells(source: FrameSource, columns: Sequence[str]) -> list[tuple[tuple
     """Rows and weight of every combination of values of some columns, added by the engine that holds the rows."""
     source = _with_quantum(source)
     exponent, keys = cast("int", source.quantum), len(columns)
+    wide = source.frame.implementation.is_duckdb()
     units = Fraction(2) ** exponent, Fraction(2) ** square_unit(exponent)
     cells = []
-    for row in fetched(source, _grouped(source, columns)):
+    try:
+        groups = fetched(source, _grouped(source, columns, halves=not wide))
+    except (EngineError, RowsError):
+        refuse_unfit(source)  # NaN and infinity cannot be cast to whole numbers
+        raise
+    for row in groups:
         rows, least, *parts = (int(cast("int", number)) for number in row[keys:])
         _demand_fit(source, least)
-        weight, squares = parts[0] + (parts[1] << HALF), parts[2] + (parts[3] << HALF)
+        weight, squares = parts if wide else (parts[0] + (parts[1] << HALF), parts[2] + (parts[3] << HALF))
         cells.append((tuple(row[:keys]), rows, Weight(total=weight * units[0], squares=squares * units[1])))
     return cells
 
@@ -57,7 +64,7 @@ def weigh_groups(source: FrameSource, columns: Sequence[str]) -> WeighedGroups:
     """The same for many combinations, as arrays."""
     source = _with_quantum(source)
     exponent = cast("int", source.quantum)
-    answer = arrays(source, _grouped(source, columns))
+    answer = arrays(source, _grouped(source, columns, halves=True))
     rows, least, *halves = (number.astype(np.int64) for number in answer[len(columns) :])
     _demand_fit(source, int(least.min(initial=0)))
     weight, squares = of_halves(halves, exponent)
@@ -69,29 +76,36 @@ def _with_quantum(source: FrameSource) -> FrameSource:
     return quantised if quantised.quantum is not None else replace(quantised, quantum=0)  # a frame without rows
 
 
-def _grouped(source: FrameSource, columns: Sequence[str]) -> Frame:
-    """One group-by: keys, rows, the least weight, and sums of weights and squares, in halves.
+def _grouped(source: FrameSource, columns: Sequence[str], *, halves: bool) -> Frame:
+    """One group-by: keys, rows, the least weight, and sums of weights and squares, in halves unless the engine is wide.
 
-    Keys get plain names, because some engines take a key such as "a.b" for the column b of a table a.
+    DuckDB adds 64-bit integers in 128 bits, so it is given whole numbers. Keys get plain names, because some engines
+    take a key such as "a.b" for the column b of a table a.
     """
     names = [f"k{place}" for place in range(len(columns))]
     keys = (nw.col(column).alias(name) for column, name in zip(columns, names, strict=True))
     exponent, weight = cast("int", source.quantum), weight_number(source)
-    # An unfit weight counts -1 quantum, by which the least weight shows it.
-    weight = nw.when(is_fit(weight)).then(weight).otherwise(nw.lit(-(2.0**exponent)))
-    rows = source.frame.select(*keys, w=(weight * 2.0**-exponent).floor().cast(nw.Float64))
-    rows = rows.with_columns(q=_square(nw.col("w")))
-    rows = rows.with_columns(
-        **{f"{name}1": (nw.col(name) * 2.0**-HALF).floor().cast(nw.Float64) for name in ("w", "q")}
-    )
-    rows = rows.with_columns(**{f"{name}0": nw.col(name) - nw.col(f"{name}1") * 2.0**HALF for name in ("w", "q")})
-    rows = rows.with_columns(*(nw.col(part).cast(nw.Int64) for part in _PARTS))
-    sums = [nw.col(part).sum() for part in _PARTS]
-    facts = [nw.len().alias(_ROWS), nw.col("w1").min().alias(_LEAST), nw.col("w1").count().alias(_PRESENT)]
+    if halves:
+        # An unfit weight counts -1 quantum, by which the least weight shows it.
+        weight = nw.when(is_fit(weight)).then(weight).otherwise(nw.lit(-(2.0**exponent)))
+    quanta = (weight * 2.0**-exponent).floor().cast(nw.Float64)
+    if halves:
+        rows = source.frame.select(*keys, w=quanta)
+        rows = rows.with_columns(q=_square(nw.col("w")))
+        rows = rows.with_columns(
+            **{f"{name}1": (nw.col(name) * 2.0**-HALF).floor().cast(nw.Float64) for name in ("w", "q")}
+        )
+        rows = rows.with_columns(**{f"{name}0": nw.col(name) - nw.col(f"{name}1") * 2.0**HALF for name in ("w", "q")})
+        rows = rows.with_columns(*(nw.col(part).cast(nw.Int64) for part in _PARTS))
+    else:
+        rows = source.frame.select(*keys, w=quanta.cast(nw.Int64), q=_square(quanta).cast(nw.Int64))
+    parts, least = (_PARTS, "w1") if halves else (("w", "q"), "w")
+    sums = [nw.col(part).sum() for part in parts]
+    facts = [nw.len().alias(_ROWS), nw.col(least).min().alias(_LEAST), nw.col(least).count().alias(_PRESENT)]
     grouped = rows.group_by(*names).agg(*facts, *sums)
     missing = nw.col(_PRESENT) < nw.col(_ROWS)
     grouped = grouped.with_columns(nw.when(missing).then(nw.lit(-1)).otherwise(nw.col(_LEAST)).alias(_LEAST))
-    return grouped.select(*names, _ROWS, _LEAST, *(nw.col(part).cast(nw.Int64) for part in _PARTS))
+    return grouped.select(*names, _ROWS, _LEAST, *(nw.col(part).cast(nw.Int64) if halves else part for part in parts))
 
 
 def _square(quanta: nw.Expr) -> nw.Expr:
