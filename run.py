@@ -59,7 +59,7 @@ def set_up(extra: str) -> None:
     if not good and run(OUTER, "-m", "venv", "--clear", "--without-pip", ".venv", stdout=sys.stderr):
         sys.exit("run.py: this Python cannot make .venv; on Debian: apt-get install python3-venv")
     package, tried = ["-e", f".[{extra}]" if extra else "."], False
-    for installer in installers():
+    for installer in find_installers():
         tried = True
         if run(*installer, *package, stdout=sys.stderr) == 0:
             break
@@ -68,17 +68,17 @@ def set_up(extra: str) -> None:
     stamps[extra].write_text(key)
 
 
-def installers() -> Iterator[List[str]]:
-    """Find the commands that can install into .venv; a newer pip goes first, for old ones read an index for minutes."""
+def find_installers() -> Iterator[List[str]]:
+    """Find the commands that can install into .venv; pip is renewed first, for old ones take twice as long."""
     pip = ["-m", "pip", "--disable-pip-version-check"]
-    into = ["install", "--no-compile"]  # like uv: modules are compiled when imported
+    install = ["install", "--no-compile"]  # like uv: modules are compiled when imported
     if shutil.which("uv"):
         yield ["uv", "pip", "install", "--python", PYTHON]
     if has_pip():
-        outer = [OUTER, *pip, "--python", PYTHON, *into]
-        yield [PYTHON, *pip, *into] if run(*outer, "pip", stdout=sys.stderr) == 0 else outer
+        outer = [OUTER, *pip, "--python", PYTHON, *install]
+        yield [PYTHON, *pip, *install] if run(*outer, "pip", stdout=sys.stderr) == 0 else outer
     elif run(PYTHON, "-m", "ensurepip", stdout=sys.stderr) == 0:
-        yield [PYTHON, *pip, *into]
+        yield [PYTHON, *pip, *install]
 
 
 def has_pip() -> bool:
