@@ -99,6 +99,8 @@ class Word(_Type):
     """A word that a shell completes; what is no such word is refused where it is used."""
 
     name = "word"
+    after_equals = False
+    """Whether what stands before an equals sign is kept, and the rest completed."""
 
     def __init__(self, offered: Callable[[click.Context], Iterable[str]]) -> None:
         self.offered = offered
@@ -110,7 +112,7 @@ class Word(_Type):
 
         from assay.core.errors import AssayError
 
-        head = "".join(incomplete.rpartition("=")[:2]) if isinstance(self, Column) else ""
+        head = "".join(incomplete.rpartition("=")[:2]) if self.after_equals else ""
         with suppress(AssayError, OSError):
             return [CompletionItem(head + word) for word in self.offered(ctx) if (head + word).startswith(incomplete)]
         return []
@@ -131,6 +133,8 @@ class Words(Word):
 
 class Column(Word):
     """The name of a column of the first file that was typed; before an equals sign stands a class or a model."""
+
+    after_equals = True
 
     def __init__(self) -> None:
         super().__init__(_header_of)
