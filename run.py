@@ -35,8 +35,8 @@ NO_INSTALL = "ASSAY_NO_INSTALL"
 CHECKS = {
     "lint": [PYTHON, "-m", "ruff", "check"],
     "format": [PYTHON, "-m", "ruff", "format", "--check"],
-    "types": [PYTHON, "-m", "mypy"],
     "layers": [str(BIN / "lint-imports"), "--no-logo"],
+    "types": [PYTHON, "-m", "mypy"],
 }
 
 
@@ -61,7 +61,7 @@ def set_up(extra: str) -> None:
     package, tried = ["-e", f".[{extra}]" if extra else "."], False
     for installer in find_installers():
         tried = True
-        if run(*installer, *package, stdout=sys.stderr) == 0:
+        if run(*installer, *package, stdout=sys.stderr, env={"UV_SYSTEM_CERTS": "1", **os.environ}) == 0:  # as pip does
             break
     else:
         sys.exit("run.py: the packages could not be installed" + ("" if tried else "; install pip or uv first"))
@@ -69,16 +69,19 @@ def set_up(extra: str) -> None:
 
 
 def find_installers() -> Iterator[List[str]]:
-    """Find the commands that can install into .venv; pip is renewed first, for old ones take twice as long."""
-    pip = ["-m", "pip", "--disable-pip-version-check"]
+    """Find the commands that can install into .venv: uv, which pip brings in seconds where it asks PyPI, then pip."""
+    arguments, pip = ["pip", "install", "--python", PYTHON], [OUTER, "-m", "pip", "--disable-pip-version-check"]
     install = ["install", "--no-compile"]  # like uv: modules are compiled when imported
-    if shutil.which("uv"):
-        yield ["uv", "pip", "install", "--python", PYTHON]
+    uv = shutil.which("uv") or shutil.which("uv", path=str(BIN))
+    if uv:
+        yield [uv, *arguments]
     if has_pip():
-        outer = [OUTER, *pip, "--python", PYTHON, *install]
-        yield [PYTHON, *pip, *install] if run(*outer, "pip", stdout=sys.stderr) == 0 else outer
+        pip += ["--python", PYTHON, *install]
+        if not uv and not has_own_index() and run(*pip, "uv", stdout=sys.stderr) == 0:
+            yield [str(BIN / "uv"), *arguments]
+        yield pip
     elif run(PYTHON, "-m", "ensurepip", stdout=sys.stderr) == 0:
-        yield [PYTHON, *pip, *install]
+        yield [PYTHON, *pip[1:], *install]
 
 
 def has_pip() -> bool:
@@ -86,14 +89,20 @@ def has_pip() -> bool:
     return subprocess.call([OUTER, "-m", "pip", "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
 
 
-def set_up_tests() -> None:
-    """Install the test tools, and pyspark where there is Java; without pyspark only the Spark tests are skipped."""
+def has_own_index() -> bool:
+    """Whether pip is told to ask another index than PyPI, which uv would not know of."""
+    settings = subprocess.run([OUTER, "-m", "pip", "config", "list"], stdout=subprocess.PIPE, check=False).stdout
+    names = {line.partition("=")[0].rpartition(".")[2] for line in settings.decode("utf-8", "replace").splitlines()}
+    return bool(names & {"index-url", "no-index"})
+
+
+def set_up_spark() -> None:
+    """Install pyspark where there is Java; without it only the Spark tests are skipped."""
     if java():
         try:
-            return set_up("test,spark")
+            set_up("test,spark")
         except SystemExit as problem:
             print(problem, "with Spark, so its tests will be skipped", file=sys.stderr)
-    return set_up("test")
 
 
 def browser() -> str:
@@ -160,18 +169,20 @@ def check() -> Dict[str, int]:
 
 
 def check_and_test(rest: List[str]) -> int:
-    """Run the checks, then the given tests or all; Spark tests run in parallel, because a cluster mostly waits."""
+    """Check while Spark is installed, then run the given tests or all, those of Spark beside the others."""
     compiled = {**os.environ, "PYTHONPYCACHEPREFIX": str(CACHE), "PYTHONDONTWRITEBYTECODE": ""}
-    if rest:
-        failed = check()
-        return combine_exit_codes(failed, run(PYTHON, "-m", "pytest", "-n", "2", *rest, env=compiled))
-    alone = {**compiled, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # two workers share two cores
     with tempfile.TemporaryFile() as output, ThreadPoolExecutor(1) as pool:
-        spark = pool.submit(run, PYTHON, "-m", "pytest", SPARK, stdout=output, stderr=subprocess.STDOUT, env=compiled)
+        spark = pool.submit(set_up_spark)
         failed = check()
+        spark.result()
+        if rest:
+            return combine_exit_codes(failed, run(PYTHON, "-m", "pytest", "-n", "2", *rest, env=compiled))
+        cluster = [PYTHON, "-m", "pytest", SPARK]  # it mostly waits
+        other = pool.submit(run, *cluster, stdout=output, stderr=subprocess.STDOUT, env=compiled)
+        alone = {**compiled, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # two workers share two cores
         spread = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]  # in the order of tests/conftest.py
         most = run(PYTHON, "-m", "pytest", *spread, "--ignore", SPARK, env=alone)
-        code = spark.result()
+        code = other.result()
         output.seek(0)
         print(output.read().decode("utf-8", "replace"), flush=True)
     return combine_exit_codes(failed, code or most)
@@ -194,7 +205,7 @@ def main(command: str, rest: List[str]) -> int:
         set_up("test")
         return next(iter(check().values()), 0)
     get_programs()
-    set_up_tests()
+    set_up("test")
     return check_and_test(rest)
 
 

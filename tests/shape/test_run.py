@@ -41,7 +41,8 @@ def copy(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "ROOT", tmp_path)
     monkeypatch.setattr(run, "run", lambda *command, **_: said.append(" ".join(command)) or 0)
     monkeypatch.setattr(run, "has_pip", lambda: True)
-    monkeypatch.setattr(run.shutil, "which", lambda _: None)
+    monkeypatch.setattr(run, "has_own_index", lambda: False)
+    monkeypatch.setattr(run.shutil, "which", lambda *_, **__: None)
     return said
 
 
@@ -81,17 +82,33 @@ def test_a_changed_project_is_set_up_afresh(copy):
     assert "--clear" in copy[0]
 
 
-def test_a_new_pip_installs_unless_it_cannot_be_had(copy, monkeypatch):
+def test_pip_brings_uv_and_installs_itself_where_that_fails(copy, monkeypatch):
     run.set_up("test")
-    _, newer, packages = copy
-    assert newer.startswith(run.OUTER)
-    assert newer.endswith("install --no-compile pip")
-    assert packages.startswith(run.PYTHON)
-    (run.ROOT / "pyproject.toml").write_text("two")
-    monkeypatch.setattr(run, "run", lambda *command, **_: copy.append(" ".join(command)) or int(command[-1] == "pip"))
+    _, tool, packages = copy
+    assert tool.startswith(run.OUTER)
+    assert tool.endswith("install --no-compile uv")
+    assert packages.startswith(str(run.BIN / "uv"))
+    for refused in ("uv", ".[test]"):  # uv cannot be had, or it cannot install
+        (run.ROOT / "pyproject.toml").write_text(refused)
+        codes = iter([0, int(refused == "uv"), int(refused != "uv"), 0])
+        monkeypatch.setattr(
+            run, "run", lambda *command, codes=codes, **_: copy.append(" ".join(command)) or next(codes)
+        )
+        run.set_up("test")
+        assert copy[-1].startswith(f"{run.OUTER} -m pip")
+        assert copy[-1].endswith("-e .[test]")
+
+
+def test_an_index_of_ones_own_is_asked_by_pip_which_knows_it(copy, monkeypatch):
+    monkeypatch.setattr(run, "has_own_index", lambda: True)
     run.set_up("test")
-    assert copy[-1].startswith(run.OUTER)
-    assert copy[-1].endswith("-e .[test]")
+    assert not [command for command in copy if "uv" in command]
+    monkeypatch.undo()
+    for name, own in (("PIP_INDEX_URL", True), ("PIP_EXTRA_INDEX_URL", False)):
+        monkeypatch.setenv("PIP_CONFIG_FILE", run.os.devnull)
+        monkeypatch.setenv(name, "https://example.org/simple")
+        assert run.has_own_index() is own
+        monkeypatch.delenv(name)
 
 
 def test_without_any_installer_it_says_what_to_install(copy, monkeypatch):
@@ -99,7 +116,7 @@ def test_without_any_installer_it_says_what_to_install(copy, monkeypatch):
     monkeypatch.setattr(run, "run", lambda *command, **_: copy.append(" ".join(command)) or int("ensurepip" in command))
     with pytest.raises(SystemExit, match="install pip or uv first"):
         run.set_up("")
-    monkeypatch.setattr(run.shutil, "which", lambda name: name)
+    monkeypatch.setattr(run.shutil, "which", lambda name, **_: name)
     run.set_up("")
     assert copy[-1].startswith("uv pip install")
 
@@ -142,7 +159,7 @@ def test_with_java_the_tests_get_spark_and_go_on_where_it_cannot_be_had(monkeypa
     pytests = {command[3:] for command in ran if "pytest" in command}
     spread = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
     assert pytests == {(*spread, "--ignore", run.SPARK), (run.SPARK,)}
-    assert asked == ["test,spark"]
+    assert asked == ["test", "test,spark"]
 
     def fails(extra):
         asked.append(extra)
@@ -151,7 +168,7 @@ def test_with_java_the_tests_get_spark_and_go_on_where_it_cannot_be_had(monkeypa
 
     monkeypatch.setattr(run, "set_up", fails)
     assert run.main("test", []) == 0
-    assert asked[1:] == ["test,spark", "test"]
+    assert asked[2:] == ["test", "test,spark"]
     assert "its tests will be skipped" in capsys.readouterr().err
 
 
