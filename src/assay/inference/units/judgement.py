@@ -255,7 +255,8 @@ def linearised(count: Whole, adds: tuple[Any, Any], values: Callable[[Floats], F
     for some in (times, disputed):
         squares = float(some @ moves**2)
         rests.append(float(some @ np.abs(moves)) ** 2 / squares if squares > 0 else 0.0)
-    return math.sqrt(max(spread, 0.0) * n / (n - 1)) if n > 1 else 0.0, min(rests)
+    rests_on = round(min(rests), 6)  # slopes are right to about ten digits: 99 units must not be 98.9999999999
+    return math.sqrt(max(spread, 0.0) * n / (n - 1)) if n > 1 else 0.0, rests_on
 
 
 def _slopes(whole: Floats, values: Callable[[Floats], Floats]) -> Floats:
