@@ -6,6 +6,7 @@ import ipaddress
 import os
 import sys
 from functools import cache
+from pathlib import Path
 from tempfile import gettempdir
 
 import duckdb
@@ -95,8 +96,18 @@ LONG = (
 """Files of more than about 15 s, each run by one worker: begun first, so that no worker waits at the end."""
 
 
-@pytest.hookimpl(trylast=True)
+def pytest_configure(config):
+    """The second worker reads the files from the last one on: what one of them has compiled the other need not."""
+    if os.environ.get("PYTEST_XDIST_WORKER") == "gw1" and config.args_source is config.ArgsSource.TESTPATHS:
+        left_out = tuple(config.getoption("ignore") or ())
+        files = sorted(map(str, Path("tests").rglob("test_*.py")), reverse=True)
+        config.args[:] = ["src", *(file for file in files if not file.startswith(left_out))]
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.nodeid)  # alike in all workers before they are shuffled alike
+    yield
     items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
