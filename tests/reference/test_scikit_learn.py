@@ -20,7 +20,7 @@ from assay.tally.labels.one_vs_rest import Multiclass
 from tests.reference import peers
 from tests.reference.compare import TOLERANCE, apart, class_differences, differences
 
-SEEDS = range(2 if os.environ.get("CI") else 4)
+SEEDS = range(1 if os.environ.get("CI") else 4)  # as with Hypothesis: a desk draws more
 BETAS = (1, 0.5, 2, 3.7)
 
 
