@@ -50,7 +50,7 @@ def attacked():
     rng = np.random.default_rng(5)
     truth = np.concatenate([np.arange(len(ATTACKS)), rng.integers(0, len(ATTACKS), 300)])
     called = examples.noisy(rng, truth, len(ATTACKS), 0.7)
-    level = [ATTACKS[i] for i in rng.integers(0, len(ATTACKS), len(truth))]
+    level = rng.choice(ATTACKS[::3], len(truth)).tolist()
     made = assess(
         truth=[ATTACKS[i] for i in truth],
         predicted=[ATTACKS[i] for i in called],
