@@ -143,7 +143,7 @@ def data_blocks(record: Record) -> Iterator[Block]:
 def _declared(record: Record) -> dict[str, tuple[tuple[str, str], ...]]:
     declared = record["plan"].get("declared", {})
     return {
-        name: stated_pairs(part, declared[part])
+        name: tuple(stated_facts(declared[part]))
         for part, name in NAMES.items()
         if isinstance(declared.get(part), Mapping) and declared[part]
     }
@@ -181,11 +181,6 @@ def _split(name: str, facts: Mapping[str, Any]) -> Split:
         days = first.timetuple().tm_yday - 1, last.timetuple().tm_yday
         years = first.year + days[0] / DAYS, last.year + days[1] / DAYS
     return Split(visible(name), f"{int(facts['rows']):,}", classes, begins, ends, missing or "none", years)
-
-
-def stated_pairs(name: str, content: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """A part of a plan as names and texts."""
-    return tuple((path or visible(name), text) for path, text in stated_facts(content))
 
 
 def stated_facts(content: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, str]]:

@@ -33,7 +33,7 @@ from assay.core.blocks.estimate_rows import prose
 from assay.core.blocks.lead import Verdict
 from assay.core.text import counted, visible
 from assay.report import sentences
-from assay.report.blocks.background import OF_DATA, stated_facts, stated_pairs
+from assay.report.blocks.background import OF_DATA, stated_facts
 
 VERDICTS: Final = ("pass", "fail", "suspect", "declared", "no-evidence", "n/a")
 UNMET: Final = "What wants an answer"
@@ -201,7 +201,8 @@ def plan_blocks(record: Record) -> Iterator[Block]:
     yield Card((terms((*_plan(record["plan"]), *(_ledger(record["ledger"]) if record.get("ledger") else ()))),))
     folds = []
     for name, part in _folded(record):
-        pairs = stated_pairs(name, part if isinstance(part, Mapping) else {"": part})
+        content = part if isinstance(part, Mapping) else {f"{place}.": one for place, one in enumerate(part, 1)}
+        pairs = tuple(stated_facts(content))
         title, more = visible(name).replace("_", " "), counted(len(pairs), "statement")
         folds.append(Fold(title=title, more=more, blocks=(terms(pairs),), id=_place("p", name)))
     yield Card(tuple(folds), "folds", reach=Reach.FULL)

@@ -35,6 +35,11 @@ def test_every_report_answers_the_claims_and_tells_the_findings(kind, reports):
     assert text.count("not decidable") >= 2
 
 
+def test_claims_of_a_plan_are_numbered(reports):
+    assert "(empty text)" not in reports["html"]
+    assert "<dt>1. model<dd>A" in reports["html"]
+
+
 def test_a_plan_that_compares_nothing_says_why(record):
     plan = {**record["plan"], "comparisons": [], "not_compared": "stated: a second plan compares"}
     other = Record({**record, "plan": plan, "comparisons": [], "findings": []})
