@@ -20,7 +20,10 @@ from tests import flat
 
 ibis = pytest.importorskip("ibis", reason="the Ibis tests need ibis: pip install 'ibis-framework[duckdb]'")
 
-pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis on a newer DuckDB
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning"),  # Ibis on a newer DuckDB
+    pytest.mark.usefixtures("one_engine"),
+]
 
 N = 3000
 GIVEN = {"truth": "y", "predicted": {"A": "a", "B": "b"}, "positive": "yes", "draws": 100}
