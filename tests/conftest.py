@@ -14,6 +14,8 @@ import pytest
 from hypothesis import settings
 
 import run
+from assay.rows.engines.duckdb_engine import connect
+from assay.rows.limits import Limits
 
 settings.register_profile("here", deadline=None, max_examples=100)
 # A red build stays red; few examples keep it below a quarter of an hour, and runs at a desk draw more, and new ones.
@@ -50,22 +52,37 @@ def _engines():
     return []
 
 
-@pytest.fixture
-def one_engine(monkeypatch, tmp_path_factory, _engines):
+def is_database(path: str) -> bool:
+    """Whether a file is a database of the embedded engine, which would stay open in an engine that others use."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(12)[8:] == b"DUCK"
+    except OSError:
+        return False
+
+
+@pytest.fixture(autouse=True)
+def _one_engine(request, monkeypatch, tmp_path_factory, _engines):
     """One engine that may read all files of the tests, made anew where it does not survive one.
 
-    It takes longer to start an engine than to read a small file; what an engine may do is tested in `test_file`.
+    It takes longer to start an engine than to read a small file. Limits, databases of the engine's own kind and tests
+    marked `own_engine` get one for each call, as users do.
     """
+    if "own_engine" in request.keywords:
+        return
 
-    def connected(*_):
+    def connected(paths, limits):
+        if limits != Limits() or any(is_database(path) for path in paths):
+            return connect(paths, limits)
         try:
             _engines[-1].execute("SELECT 1")
         except (IndexError, duckdb.Error):
             engine = duckdb.connect(config={"autoload_known_extensions": "false"})
+            folders = [f"{folder}/" for folder in (tmp_path_factory.getbasetemp(), gettempdir(), run.ROOT)]
             for setting in (
                 "enable_external_file_cache = false",
                 "python_enable_replacements = false",
-                f"allowed_directories = {[f'{folder}/' for folder in (tmp_path_factory.getbasetemp(), gettempdir())]}",
+                f"allowed_directories = {folders}",
                 "enable_external_access = false",
             ):
                 engine.execute(f"SET {setting}")

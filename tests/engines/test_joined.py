@@ -18,8 +18,6 @@ from hypothesis import strategies as st
 import assay
 from tests import flat
 
-pytestmark = pytest.mark.usefixtures("one_engine")
-
 LABELS = st.sampled_from(["a", "b", "ć", "NA", "0"])
 WRITERS = {
     "csv": lambda frame, path: frame.write_csv(path),

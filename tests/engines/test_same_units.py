@@ -22,7 +22,6 @@ ibis = pytest.importorskip("ibis", reason="the Ibis tests need ibis: pip install
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning"),  # Ibis on a newer DuckDB
-    pytest.mark.usefixtures("one_engine"),
 ]
 
 N = 3000

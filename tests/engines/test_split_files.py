@@ -17,8 +17,6 @@ from hypothesis import strategies as st
 import assay
 from tests import flat
 
-pytestmark = pytest.mark.usefixtures("one_engine")
-
 WRITERS = {
     "csv": lambda frame, path: frame.write_csv(path, quote_style="always"),
     "tsv": lambda frame, path: frame.write_csv(path, separator="\t"),

@@ -13,8 +13,6 @@ from click.testing import CliRunner
 from assay.app.cli import cli
 from assay.core.errors import AssayError
 
-pytestmark = pytest.mark.usefixtures("one_engine")
-
 rng = np.random.default_rng(3)
 ILL = rng.random(200) < 0.4
 SCORE = np.round(rng.random(200) * 0.6 + ILL * 0.3, 3)

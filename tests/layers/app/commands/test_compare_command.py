@@ -12,8 +12,6 @@ from assay.app.cli import cli
 from assay.core.errors import AssayError
 from assay.tally.paired.joint_scores import LISTED
 
-pytestmark = pytest.mark.usefixtures("one_engine")
-
 ROWS = [("a", "yes", "yes", "no", 0.9, 0.2), ("b", "no", "no", "no", 0.1, 0.3), ("c", "yes", "yes", "yes", 0.8, 0.7),
         ("d", "no", "yes", "no", 0.6, 0.1), ("e", "no", "no", "yes", 0.4, 0.6)]  # fmt: skip
 

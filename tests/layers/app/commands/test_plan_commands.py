@@ -10,8 +10,6 @@ import pytest
 from assay.assess.record.record import schema
 from tests.command import assay
 
-pytestmark = pytest.mark.usefixtures("one_engine")
-
 ROWS = "id,truth,guess,site\n" + "".join(
     f"s{i},{'yes' if i % 3 else 'no'},{'yes' if i % 4 else 'no'},{'AB'[i % 2]}\n" for i in range(60)
 )

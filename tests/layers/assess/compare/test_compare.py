@@ -16,8 +16,6 @@ from assay.assess.record.record import schema
 from assay.inference.tests_catalogue import every_test
 from tests import flat
 
-pytestmark = pytest.mark.usefixtures("one_engine")
-
 rng = np.random.default_rng(7)
 N = 300
 Y = rng.integers(0, 2, N)

@@ -17,8 +17,6 @@ from assay.assess.record.verification import verify
 from assay.core.errors import PlanError, RowsError
 from tests import flat
 
-pytestmark = pytest.mark.usefixtures("one_engine")
-
 SCORES = {"A": "a", "B": "b"}
 
 

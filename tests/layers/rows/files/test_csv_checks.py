@@ -15,8 +15,6 @@ from assay.rows.files.file_set import open_files
 from assay.rows.files.opened_file import locate, number_column
 from tests.layers.rows.filing import column, refusal, rows_of
 
-pytestmark = pytest.mark.usefixtures("one_engine")
-
 
 def test_i01_a_utf8_byte_order_mark_is_taken_off(write):
     path = write(b"\xef\xbb\xbfid,y\n1,0\n2,1\n")

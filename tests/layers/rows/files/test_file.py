@@ -208,6 +208,7 @@ def test_an_option_no_file_can_be_read_with_is_refused(options):
     assert caught.value.code == "option-unknown"
 
 
+@pytest.mark.own_engine
 def test_the_engine_reads_the_one_file_and_nothing_else(write, tmp_path):
     other = write("a\n1\n", "other.csv")
     opened = open_files(write("a\n1\n"))
@@ -337,7 +338,6 @@ def whole_or_refused(path, content):
     return rows
 
 
-@pytest.mark.usefixtures("one_engine")
 @pytest.mark.parametrize("name", samples())
 def test_a_file_cut_at_any_byte_is_read_in_part_by_whole_rows_or_refused(tmp_path, name):
     content = samples()[name]
@@ -351,7 +351,6 @@ def test_a_file_cut_at_any_byte_is_read_in_part_by_whole_rows_or_refused(tmp_pat
             assert rows[:-1] == whole[: len(rows) - 1]
 
 
-@pytest.mark.usefixtures("one_engine")
 @pytest.mark.parametrize("name", samples())
 def test_a_file_with_flipped_bits_is_read_or_refused_and_always_noticed_by_its_pin(tmp_path, name):
     content = samples()[name]

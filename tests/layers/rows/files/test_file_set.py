@@ -18,8 +18,6 @@ from assay.rows.limits import Limits
 from assay.rows.row_positions import Row
 from tests.layers.rows.filing import zstd
 
-pytestmark = pytest.mark.usefixtures("one_engine")
-
 
 def refusal(data, code, kind=RowsError, **reading):
     with pytest.raises(AssayError) as caught:

@@ -12,8 +12,6 @@ from assay.rows.files.file_set import open_files
 from assay.rows.files.opened_file import check_scalar
 from tests.layers.rows.filing import refusal, rows_of, zstd
 
-pytestmark = pytest.mark.usefixtures("one_engine")
-
 
 def test_json_keeps_numbers_text_and_booleans_apart(write):
     path = write(

@@ -24,8 +24,6 @@ from assay.rows.files.json_lines import pointer
 from assay.rows.files.opened_file import check_scalar, locate, number_column
 from tests.layers.rows.filing import column, parquet
 
-pytestmark = pytest.mark.usefixtures("one_engine")
-
 
 def test_an_opened_file_knows_what_it_is(write):
     content = b"id,y\n1,2\n"

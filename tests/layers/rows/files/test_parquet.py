@@ -15,8 +15,6 @@ from assay.rows.files.file_set import open_files
 from assay.rows.files.opened_file import check_scalar, locate
 from tests.layers.rows.filing import parquet, refusal
 
-pytestmark = pytest.mark.usefixtures("one_engine")
-
 
 def test_i20_a_truncated_parquet_file_is_refused_wherever_it_is_cut(write, tmp_path):
     path = parquet(tmp_path / "f.parquet", pa.table({"id": range(1000), "y": [0, 1] * 500}))

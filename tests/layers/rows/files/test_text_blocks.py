@@ -16,8 +16,6 @@ from assay.rows.files.file_set import open_files
 from assay.rows.files.formats import Reading
 from tests.layers.rows.filing import refusal, rows_of, zstd
 
-pytestmark = pytest.mark.usefixtures("one_engine")
-
 
 @pytest.mark.parametrize(
     ("name", "pack"), [("f.csv.gz", gzip.compress), ("f.csv.zst", zstd), ("f.CSV.GZ", gzip.compress)]

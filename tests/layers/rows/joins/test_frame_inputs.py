@@ -15,8 +15,6 @@ from assay.rows.scored_source import sound
 from assay.rows.source import Roles
 from tests import flat
 
-pytestmark = pytest.mark.usefixtures("one_engine")
-
 LIBRARIES = {
     "pandas": pd.DataFrame,
     "polars": pl.DataFrame,

@@ -11,8 +11,6 @@ from assay.core.errors import AssayError
 from assay.rows.joins import mismatch_errors as ids
 from tests import command, flat
 
-pytestmark = pytest.mark.usefixtures("one_engine")
-
 SHOW = assay.Reading(show_ids=True)
 NAMES = ["ann", "bob", "cid", "dee"]
 

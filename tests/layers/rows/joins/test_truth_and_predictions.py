@@ -16,8 +16,6 @@ from assay.rows.scored_source import sound
 from assay.rows.source import Roles
 from tests import flat
 
-pytestmark = pytest.mark.usefixtures("one_engine")
-
 PREDICTIONS = "case,guess,reader\nc1,a,x\nc2,b,y\nc3,a,x\n"
 TRUTH = "case,label,site\nc3,b,n\nc1,a,n\nc2,b,s\n"
 
