@@ -11,6 +11,8 @@ import pytest
 import run
 from tests.browser.windows import new_window, opener
 
+pytest.register_assert_rewrite("tests.browser.contrast")  # its assertions tell what they compared
+
 
 @pytest.fixture(scope="session")
 def chromium():

@@ -16,7 +16,7 @@ from tests.layers.report import examples
 
 EVIL = examples.NASTY[1]
 FEW = assay.IntervalSettings(draws=500)
-"""A page looks the same with a quarter of the draws."""
+"""A quarter of the usual draws: what a page shows, and where, does not hang on them."""
 
 
 @cache

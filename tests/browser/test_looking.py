@@ -13,6 +13,7 @@ import pytest
 from pypdf import PdfReader
 
 from assay.report.render.html import render
+from tests.browser.contrast import check_contrast
 from tests.browser.pages import HOSTILE, MADE, page, record
 from tests.browser.windows import opener
 from tests.layers.report import examples
@@ -21,8 +22,6 @@ from tests.paper import read_pages
 UNFOLD = "document.querySelectorAll('details').forEach(one => one.open = true)"
 WIDTHS = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
 GROUND = "getComputedStyle(document.body).backgroundColor"
-
-
 MADE_OF = """() => [...document.querySelectorAll('*')].map(one => [one.localName,
   [...one.attributes].map(a => a.name).filter(a => a.startsWith('on') || a === 'style' || a === 'srcdoc')])"""
 HARMLESS = {
@@ -117,6 +116,11 @@ def test_paper_gets_everything_on_white(opened, name):
     )
     assert all(re.sub(r"\s", "", one) in text for one in inside)
     assert PdfReader(io.BytesIO(printed)).pages[0].mediabox.width < 600
+
+
+@pytest.mark.parametrize("name", ["scores of classes", "forty classes", "hostile classes"])
+def test_every_text_stands_out_from_its_ground_in_light_and_dark(opened, name):
+    check_contrast(opened(name, theme="dark").page)
 
 
 def test_the_watcher_sees_a_script_a_picture_and_a_wide_line(opened):
