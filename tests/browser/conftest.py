@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import cache, partial
 
 import pytest
 
 import run
-from tests.browser.pages import page as written
+from tests.browser.windows import new_window, opener
+
+pytest.register_assert_rewrite("tests.browser.contrast")  # its assertions tell what they compared
 
 
 @pytest.fixture(scope="session")
@@ -23,40 +26,15 @@ def chromium():
         browser.close()
 
 
-class Watched:
-    """A page, and all that happened while it was open."""
-
-    def __init__(self, page, path):
-        self.page, self.path = page, path
-        self.asked, self.told, self.dialogs = [], [], []
-        page.on("request", lambda one: self.asked.append(one.url))
-        page.on("console", lambda one: self.told.append(one.text))
-        page.on("pageerror", lambda one: self.told.append(str(one)))
-        page.on("dialog", self._answered)
-        page.goto(path.as_uri())
-
-    def _answered(self, dialog):
-        self.dialogs.append(dialog.message)
-        dialog.dismiss()
-
-    @property
-    def elsewhere(self):
-        """What was asked of anybody but the file itself."""
-        return [url for url in self.asked if url != self.path.as_uri() and not url.startswith("data:")]
+@pytest.fixture(scope="session")
+def kept_window(chromium):
+    """Windows by width, with scripts or without, for all tests: to open one takes longer than to load a report."""
+    with ExitStack() as closing:
+        yield cache(partial(new_window, chromium, closing))
 
 
 @pytest.fixture
-def opened(chromium, tmp_path):
-    """Open a page by its name, or a text as a page, in a window of its own."""
-    with ExitStack() as closing:
-
-        def opening(name, *, width=1280, scripts=True, theme="light", text=None):
-            path = tmp_path / "report.html"
-            path.write_text(written(name) if text is None else text, encoding="utf-8")
-            context = chromium.new_context(
-                viewport={"width": width, "height": 900}, color_scheme=theme, java_script_enabled=scripts
-            )
-            closing.callback(context.close)
-            return Watched(context.new_page(), path)
-
+def opened(chromium, kept_window, tmp_path):
+    """Open pages for one test."""
+    with opener(chromium, kept_window, tmp_path) as opening:
         yield opening

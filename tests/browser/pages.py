@@ -15,6 +15,8 @@ from tests.layers.assess.examples import example
 from tests.layers.report import examples
 
 EVIL = examples.NASTY[1]
+FEW = assay.IntervalSettings(draws=500)
+"""A quarter of the usual draws: what a page shows, and where, does not hang on them."""
 
 
 @cache
@@ -29,6 +31,7 @@ def scored(names=("healthy", "ill")):
         scores=assay.ScoreSettings(kind="probability"),
         positive=names[1],
         threshold=0.4,
+        intervals=FEW,
     )
 
 
@@ -40,7 +43,12 @@ def scores_of(names=("cat", "dog", "fox", "owl")):
     matrix = rng.dirichlet(np.ones(len(names)) * 0.7, 400)
     matrix[np.arange(400), truth] += 0.5
     score = dict(zip(names, (matrix / matrix.sum(axis=1, keepdims=True)).T, strict=True))
-    return assay.assess(truth=[names[i] for i in truth], score=score, scores=assay.ScoreSettings(kind="probability"))
+    return assay.assess(
+        truth=[names[i] for i in truth],
+        score=score,
+        scores=assay.ScoreSettings(kind="probability"),
+        intervals=FEW,
+    )
 
 
 @cache

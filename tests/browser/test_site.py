@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from functools import cache
 from urllib.parse import unquote
 
 import pytest
@@ -40,6 +41,14 @@ def test_the_site_fetches_nothing_from_elsewhere(site):
     assert [path for path in folder.rglob("*") if path.suffix in (".woff", ".woff2", ".ttf")] == []
 
 
+@cache
+def find_target(folder, name):
+    """The file a link from this folder leads to, or None; most pages of a folder have the same links."""
+    there = (folder / name).resolve()
+    there = there / "index.html" if there.is_dir() else there
+    return there if there.exists() else None
+
+
 def test_every_link_of_the_site_leads_to_a_page_and_a_place(site):
     _, pages, _ = site
     places = {page: set(ID.findall(text)) for page, text in pages.items()}
@@ -48,9 +57,8 @@ def test_every_link_of_the_site_leads_to_a_page_and_a_place(site):
             continue
         for link in {link for link in LINK.findall(text) if not link.startswith(("https://", "mailto:"))}:
             name, _, anchor = unquote(link).partition("#")
-            there = (page.parent / name).resolve() if name else page
-            there = there / "index.html" if there.is_dir() else there
-            assert there.exists(), f"{page.name}: {link}"
+            there = find_target(page.parent, name) if name else page
+            assert there, f"{page.name}: {link}"
             assert not anchor or anchor in places.get(there, {anchor}), f"{page.name}: {link}"
 
 
