@@ -14,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 import run
+from assay.rows.engines import duckdb_engine
 
 settings.register_profile("here", deadline=None, max_examples=100)
 # A red build stays red; few examples keep it below a quarter of an hour, and runs at a desk draw more, and new ones.
@@ -55,9 +56,13 @@ def one_engine(monkeypatch, tmp_path_factory, _engines):
     """One engine that may read all files of the tests, made anew where it does not survive one.
 
     It takes longer to start an engine than to read a small file; what an engine may do is tested in `test_file`.
+    A database of DuckDB is attached to an engine of its own, under a name that two of them cannot share.
     """
+    start = duckdb_engine.connect
 
-    def connected(*_):
+    def connected(paths, *limits):
+        if any(path.endswith(".duckdb") for path in paths):
+            return start(paths, *limits)
         try:
             _engines[-1].execute("SELECT 1")
         except (IndexError, duckdb.Error):

@@ -17,6 +17,7 @@ from assay.rows.joins.models import digest_rows
 from assay.rows.joins.threshold_labels import Cut
 from tests import flat
 
+pytestmark = pytest.mark.usefixtures("one_engine")
 N = 40
 WANTED = {
     "labels": {"predicted": "p"},

@@ -25,6 +25,7 @@ from assay.tally.scores.score_tally import Wanted
 from assay.tally.scores.true_class_ranks import Ranks
 from tests import flat
 
+pytestmark = pytest.mark.usefixtures("one_engine")
 ENGINES = ["polars", "lazy", "pandas", "pyarrow", "duckdb", "csv", "parquet", "jsonl", "arrow"]
 
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import cache
 from unittest.mock import patch
 
+import pytest
+
 from assay.assess.conformity.clauses import SUPPLEMENT, may_lack, profile
 from assay.assess.controls import Inquiry, results
 from assay.assess.plan.checked_plan import planned
@@ -27,6 +29,7 @@ from tests.laws.generated_assessments import (
     verdicts,
 )
 
+pytestmark = pytest.mark.usefixtures("one_engine")
 ROWS = {row.id: row for row in (*profile().rows, *profile(SUPPLEMENT).rows)}
 
 

@@ -18,6 +18,7 @@ from assay.assess.record.verification import verify
 from assay.core.errors import PlanError
 from tests import flat
 
+pytestmark = pytest.mark.usefixtures("one_engine")
 HEAD = """[plan]
 assessor = "Ada"
 date = 2026-01-31

@@ -19,6 +19,7 @@ from tests import command
 from tests.layers.assess.compare.test_plan_comparison import HEAD, rows, save
 from tests.layers.assess.examples import maker
 
+pytestmark = pytest.mark.usefixtures("one_engine")
 PLAN = '[metrics]\nmeasures = ["accuracy"]\n[data.test]\npath = "test.csv"\n[models.A]\npredicted = "out"\n'
 PROGRAM = """import csv, sys
 with open(sys.argv[1], newline="") as read, open(sys.argv[2], "w", newline="") as written:

@@ -15,6 +15,7 @@ from assay.assess.record.verification import verify
 from assay.core.errors import PlanError, UnpairedRows
 from tests.layers.assess.compare.test_plan_comparison import HEAD, ONE, planned, rows, save
 
+pytestmark = pytest.mark.usefixtures("one_engine")
 ALONE = '[data.test]\npath = "test.csv"\n[models.A]\npredicted = "a"\n'
 
 
