@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
+from functools import cache
 
 import duckdb
 import narwhals.stable.v2 as nw
@@ -36,13 +37,19 @@ def dask_frame_of_text(columns):
     return dd.from_pandas(pd.DataFrame(columns), npartitions=3)
 
 
+@cache
+def database():
+    """A database of DuckDB that all tests share, one after the other."""
+    return ibis.duckdb.from_connection(duckdb.connect())
+
+
 def ibis_table(columns):
-    """A table of a database that DuckDB holds, asked through Ibis."""
-    connection = duckdb.connect()
+    """A table of a database that DuckDB holds, asked through Ibis; the next one takes its place."""
+    connection = database().con
     connection.register("arrow", pa.table(columns))
-    connection.execute("CREATE TABLE rows AS FROM arrow")
+    connection.execute("CREATE OR REPLACE TABLE rows AS FROM arrow")
     connection.unregister("arrow")
-    return ibis.duckdb.from_connection(connection).table("rows")
+    return database().table("rows")
 
 
 def ibis_in_memory(columns):
@@ -85,14 +92,15 @@ def test_made_up_tables_give_the_same_tally_or_the_same_error(kind):
         columns = dict(zip("ypgw", map(list, zip(*rows, strict=True)), strict=True))
         # Text is where frames of one engine differ: Dask may make it of objects, Ibis may hold it in memory.
         frames = [dict, *FRAMES, dask_frame_of_text] if kind == "text" else [dict, dask_frame, ibis_table]
-        found = {one.__name__: outcome(one(columns), **options) for one in frames}
+        with dask.config.set(scheduler="sync"):  # threads take longer to start than such parts to add
+            found = {one.__name__: outcome(one(columns), **options) for one in frames}
         assert len({repr(one) for one in found.values()}) == 1, found
 
     holds()
 
 
-@each_frame
-def test_the_whole_record_is_that_of_the_arrays(frame):
+def record_of(frame):
+    """The Record of 600 rows in two groups, held in a frame."""
     rng = np.random.default_rng(6)
     columns = {
         "y": rng.choice(["cat", "dog", "eel"], 600).tolist(),
@@ -100,10 +108,19 @@ def test_the_whole_record_is_that_of_the_arrays(frame):
         "a.b": rng.choice(["x", "y"], 600).tolist(),
         "h": rng.choice([1, 2], 600).tolist(),
     }
-    options = {**ROLES, "group": ["a.b", "h"]}
-    found, expected = (flat.assess(data=data, **options).record for data in (frame(columns), columns))
+    return flat.assess(data=frame(columns), **ROLES, group=["a.b", "h"]).record
+
+
+@pytest.fixture(scope="module")
+def record_of_arrays():
+    return record_of(dict)
+
+
+@each_frame
+def test_the_whole_record_is_that_of_the_arrays(frame, record_of_arrays):
+    found = record_of(frame)
     for part in ("rows", "labels", "estimates", "tallies", "findings"):
-        assert found[part] == expected[part], part
+        assert found[part] == record_of_arrays[part], part
 
 
 @each_frame

@@ -39,8 +39,10 @@ IDS = {
 
 @pytest.fixture(autouse=True)
 def untested(monkeypatch):
-    """Findings are functions of the tallies, and take longer than these."""
+    """Findings, estimates and ranks are functions of the tallies, and take longer than these."""
     monkeypatch.setattr(comparing, "_answered", lambda *_: ())
+    monkeypatch.setattr(comparing.Comparison, "estimates", {})
+    monkeypatch.setattr(comparing.Comparison, "ranking", [])
 
 
 def tables(ids="texts", classes="xyz", models="abc"):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import duckdb
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -36,6 +38,11 @@ def score_levels(assessment):
     }
 
 
+@cache
+def database():
+    return duckdb.connect()
+
+
 def given(kind, frame, folder):
     writers = {"csv": "write_csv", "parquet": "write_parquet", "jsonl": "write_ndjson", "arrow": "write_ipc"}
     if kind in writers:
@@ -47,7 +54,7 @@ def given(kind, frame, folder):
         "lazy": frame.lazy,
         "pandas": frame.to_pandas,
         "pyarrow": frame.to_arrow,
-        "duckdb": lambda: duckdb.connect().from_arrow(frame.to_arrow()),
+        "duckdb": lambda: database().cursor().from_arrow(frame.to_arrow()),
     }
     return made[kind]()
 
@@ -56,6 +63,7 @@ def rounded(tally, *, probability):
     return tally.rounded(Rounding(bits=13, probability=probability))
 
 
+@cache
 def rows(n=700):
     rng = np.random.default_rng(8)
     truth = rng.integers(0, 3, n)
@@ -71,19 +79,25 @@ def rows(n=700):
     )
 
 
-@pytest.mark.parametrize("kind", ENGINES)
-def test_one_column_of_scores(kind, tmp_path):
+@cache
+def one_column_in_memory():
     frame = rows()
-    a = assay.assess(
-        data=given(kind, frame, tmp_path), truth="ill", score="logit", threshold=0.5, positive="yes", group="group"
-    )
-    b = assay.assess(
+    return assay.assess(
         truth=frame["ill"].to_list(),
         score=frame["logit"].to_numpy(),
         threshold=0.5,
         positive="yes",
         group={"group": frame["group"].to_list()},
     )
+
+
+@pytest.mark.parametrize("kind", ENGINES)
+def test_one_column_of_scores(kind, tmp_path):
+    frame = rows()
+    a = assay.assess(
+        data=given(kind, frame, tmp_path), truth="ill", score="logit", threshold=0.5, positive="yes", group="group"
+    )
+    b = one_column_in_memory()
     assert a.confusion == b.confusion
     assert a.scores.whole == b.scores.whole
     assert score_levels(a) == score_levels(b)
@@ -100,19 +114,26 @@ def test_weights_and_their_squares_are_summed_alike(kind, tmp_path):
     assert a.record["operating_points"] == b.record["operating_points"]
 
 
-@pytest.mark.parametrize("kind", ENGINES)
-def test_one_column_for_each_class(kind, tmp_path):
+NAMES, LABELS = ["p_cat", "p_dog", "p_eel"], ["cat", "dog", "eel"]
+
+
+@cache
+def columns_in_memory():
     frame = rows()
-    names = ["p_cat", "p_dog", "p_eel"]
-    a = assay.assess(
-        data=given(kind, frame, tmp_path), truth="y", score=names, scores=assay.ScoreSettings(kind="probability")
-    )
-    b = assay.assess(
+    return assay.assess(
         truth=frame["y"].to_list(),
-        score=frame.select(names).to_numpy(),
-        labels=["cat", "dog", "eel"],
+        score=frame.select(NAMES).to_numpy(),
+        labels=LABELS,
         scores=assay.ScoreSettings(kind="probability"),
     )
+
+
+@pytest.mark.parametrize("kind", ENGINES)
+def test_one_column_for_each_class(kind, tmp_path):
+    a = assay.assess(
+        data=given(kind, rows(), tmp_path), truth="y", score=NAMES, scores=assay.ScoreSettings(kind="probability")
+    )
+    b = columns_in_memory()
     assert a.confusion == b.confusion
     assert a.scores.whole == b.scores.whole
     assert a.scores.ranks == b.scores.ranks
@@ -168,20 +189,30 @@ def counted(data, taken, score, weight, *, exact):
     return [found.whole, *(found.by_factor["group"][level] for level in ("a", "b"))]
 
 
+@cache
+def weighted_rows():
+    return rows().with_columns(pl.Series(name, held) for name, (_, held) in WEIGHTED.items())
+
+
+@cache
+def counted_in_memory(column, name):
+    frame = weighted_rows()
+    return counted(None, lambda role: frame[role].to_numpy(), column, name, exact=len(frame))
+
+
 @pytest.mark.parametrize("kind", ["lazy", "duckdb", "parquet", "csv", "arrow", "pandas"])
 def test_weighted_scores_are_the_same_tally_on_every_engine(kind, tmp_path):
-    frame = rows().with_columns(pl.Series(name, held) for name, (_, held) in WEIGHTED.items())
+    frame = weighted_rows()
     data = given(kind, frame, tmp_path)
     for name, (column, _) in WEIGHTED.items():
         found = counted(data, str, column, name, exact=len(frame))
-        assert found == counted(None, lambda role: frame[role].to_numpy(), column, name, exact=len(frame))
+        assert found == counted_in_memory(column, name)
         if kind != "pandas":  # rows in memory keep all digits
             few = counted(data, str, column, name, exact=20)
             assert few == [rounded(one, probability=column == "p_cat") for one in found]
         assert all(one.weighted for one in found)
 
 
-NAMES, LABELS = ["p_cat", "p_dog", "p_eel"], ["cat", "dog", "eel"]
 OF_CLASSES = ["auroc_macro", "auroc_weighted", "auroc_one_vs_one", "auroc_micro", "average_precision_micro"]
 OF_CLASSES += ["mean_average_precision", "log_loss_multiclass", "brier_score_multiclass", "top_k_accuracy(k=2)"]
 

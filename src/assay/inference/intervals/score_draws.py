@@ -95,12 +95,18 @@ class ScoreDraws:
     def _block(self, number: int) -> Ranked:
         # Poisson counts are those of a bootstrap of rows whose number varies too; cells are then independent.
         rng = stream(self._seed, 7, number)
-        shape = (BLOCK, len(self.centre.score))
         sides = (self.centre.pos, self.centre.neg)
-        pos, neg = (rng.poisson(cells, size=shape).astype(np.float64) for cells in sides)
+        pos, neg = (_poisson(cells, rng) for cells in sides)
         for drawn, cells in zip((pos, neg), sides, strict=True):
             _fill_empty(drawn, cells, rng)
         return self.centre.drawn(pos, neg)
+
+
+def _poisson(cells: Floats, rng: np.random.Generator) -> Floats:
+    """Counts of a block of draws; empty cells stay empty and take nothing from the stream."""
+    drawn, occupied = np.zeros((BLOCK, len(cells))), np.flatnonzero(cells)
+    drawn[:, occupied] = rng.poisson(cells[occupied], size=(BLOCK, len(occupied)))
+    return drawn
 
 
 def _fill_empty(drawn: Floats, cells: Floats, rng: np.random.Generator) -> None:
@@ -196,7 +202,8 @@ def _heights(curve: Curve, t: Ranked, at: Floats) -> tuple[Floats, Floats]:
     positives, negatives = (np.asarray(n, dtype=np.float64)[..., np.newaxis] for n in (t.positives, t.negatives))
     if curve == "roc":
         # Of several heights at one place, as where the curve rises straight up, the highest is meant.
-        heights = _between(x / negatives, y / positives, y / positives, at, last=True)
+        rates = y / positives
+        heights = _between(x / negatives, rates, rates, at, last=True)
         return heights, np.broadcast_to(positives, heights.shape)
     # A recall is first reached with the fewest false positives; from there on they grow evenly to the next one.
     rises = np.diff(y, axis=-1, prepend=-1) > 0

@@ -144,7 +144,8 @@ class OpenedFile:
     def fetch(self, query: str | duckdb.DuckDBPyRelation) -> list[tuple[Any, ...]]:
         """The answer to a query, as rows of Python values; in SQL text the file is the table `rows`."""
         with translated(self), watched(self.connection, self.progress, self.bytes):
-            return (self.connection.sql(query) if isinstance(query, str) else query).fetchall()
+            # `sql` would ask for the columns first, which opens the file once more
+            return (self.connection.execute(query) if isinstance(query, str) else query).fetchall()
 
     def arrays(self, query: str | duckdb.DuckDBPyRelation) -> dict[str, Any]:
         """The answer to a query, as numpy arrays by column."""

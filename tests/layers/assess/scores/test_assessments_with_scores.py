@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 
 import duckdb
-import jsonschema
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,10 +13,10 @@ import pytest
 from sklearn import metrics as sk
 
 import assay
-from assay.assess.record.record import Record, schema
+from assay.assess.record.record import Record
 from assay.inference.intervals.score_draws import ScoreDraws, band
 from assay.tasks.classification import score_part as scoring
-from tests import flat
+from tests import flat, record_schema
 from tests.scorecases import refused
 
 rng = np.random.default_rng(4213)
@@ -28,10 +27,12 @@ SEX = rng.choice(["f", "m"], 400)
 KINDS = rng.integers(0, 3, 400)
 MATRIX = rng.dirichlet(np.ones(3) * 0.7, 400)
 GIVEN = {"truth": NAMES[TRUTH * 1], "score": SCORE, "positive": "ill", "scores": "probability"}
+FEW = {"truth": GIVEN["truth"][:120], "score": SCORE[:120], "positive": "ill", "scores": "probability", "draws": 100}
+"""Rows and draws enough for a Record of all measures, whatever their values."""
 
 
 def test_a_threshold_calls_what_scores_at_or_above_it():
-    a = flat.assess(**GIVEN, threshold=0.4)
+    a = flat.assess(**GIVEN, threshold=0.4, measures=["recall", "precision", "auroc"])
     called = SCORE >= 0.4
     assert a["recall"].numerator == int((called & TRUTH).sum())
     assert a["precision"].denominator == int(called.sum())
@@ -116,7 +117,7 @@ def test_measures_of_scores_have_intervals_and_curves_have_bands():
 
 def test_given_predictions_stay_as_they_are_and_thresholds_are_only_listed():
     predicted = NAMES[(SCORE >= 0.7) * 1]
-    a = flat.assess(**GIVEN, predicted=predicted, threshold=0.4, operating_points=[0.2])
+    a = flat.assess(**GIVEN, predicted=predicted, threshold=0.4, operating_points=[0.2], measures=["recall", "auroc"])
     assert a["recall"].numerator == int(((SCORE >= 0.7) & TRUTH).sum())
     assert [(one["threshold"], one["in_force"]) for one in a.record["operating_points"]] == [(0.4, False), (0.2, False)]
     assert flat.assess(**GIVEN, predicted=predicted)["auroc"].value is not None
@@ -192,8 +193,23 @@ def test_a_threshold_is_chosen_on_other_rows():
     assert "200 rows" in point["from"]
 
 
+@pytest.fixture(scope="module")
+def chosen_on_arrays():
+    """The second half of the rows, with a threshold that is chosen on the first half."""
+    return assay.assess(
+        truth=GIVEN["truth"][200:],
+        score=SCORE[200:],
+        scores=assay.ScoreSettings(
+            kind="probability", threshold_from={"truth": GIVEN["truth"][:200], "score": SCORE[:200]}
+        ),
+        positive="ill",
+        threshold="recall 0.9",
+        measures=["recall", "auroc"],
+    )
+
+
 @pytest.mark.parametrize("kind", ["polars", "pandas", "duckdb", "csv", "parquet"])
-def test_the_rows_a_threshold_is_chosen_on_may_be_any_table_with_the_same_columns(kind, tmp_path):
+def test_the_rows_a_threshold_is_chosen_on_may_be_any_table_with_the_same_columns(kind, chosen_on_arrays, tmp_path):
     frame = pl.DataFrame({"y": GIVEN["truth"], "s": SCORE})
     one, other = frame[:200], frame[200:]
 
@@ -215,16 +231,9 @@ def test_the_rows_a_threshold_is_chosen_on_may_be_any_table_with_the_same_column
         scores=assay.ScoreSettings(kind="probability", threshold_from=made(one, "validation")),
         positive="ill",
         threshold="recall 0.9",
+        measures=["recall", "auroc"],
     )
-    expected = assay.assess(
-        truth=GIVEN["truth"][200:],
-        score=SCORE[200:],
-        scores=assay.ScoreSettings(
-            kind="probability", threshold_from={"truth": GIVEN["truth"][:200], "score": SCORE[:200]}
-        ),
-        positive="ill",
-        threshold="recall 0.9",
-    )
+    expected = chosen_on_arrays
     assert a.confusion == expected.confusion
     assert a.scores.whole == expected.scores.whole
     assert a.record["operating_points"][0]["threshold"] == expected.record["operating_points"][0]["threshold"]
@@ -233,7 +242,7 @@ def test_the_rows_a_threshold_is_chosen_on_may_be_any_table_with_the_same_column
 def test_choosing_on_the_same_rows_is_refused_or_marked_in_every_output(tmp_path):
     error = refused("threshold-optimistic", **GIVEN, threshold="youden")
     assert "--threshold-from" in error.typed
-    a = flat.assess(**GIVEN, threshold="youden", accept_optimistic_threshold=True)
+    a = flat.assess(**GIVEN, threshold="youden", accept_optimistic_threshold=True, measures=["recall", "auroc"])
     assert a.record["operating_points"][0]["optimistic"]
     for ending in ("html", "md"):
         assert "flatter" in a.report(tmp_path / f"a.{ending}").read_text()
@@ -265,19 +274,19 @@ def test_rows_without_a_score_follow_missing():
 
 def test_a_record_follows_its_schema_and_comes_back(tmp_path):
     for a in (
-        flat.assess(**GIVEN, threshold=0.4, group={"sex": SEX}, operating_points=[0.1], draws=200),
+        flat.assess(**FEW, threshold=0.4, group={"sex": SEX[:120]}, operating_points=[0.1]),
         assay.assess(
-            truth=KINDS,
-            score=MATRIX,
+            truth=KINDS[:120],
+            score=MATRIX[:120],
             scores=assay.ScoreSettings(kind="probability"),
-            group={"sex": SEX},
-            intervals=assay.IntervalSettings(draws=200),
+            group={"sex": SEX[:120]},
+            intervals=assay.IntervalSettings(draws=100),
         ),
-        flat.assess(**{**GIVEN, "scores": "any"}, predicted=NAMES[TRUTH * 1], draws=200),
-        flat.assess(**GIVEN, threshold=0.4, weight=np.linspace(0, 2, 400), draws=200),
+        flat.assess(**{**FEW, "scores": "any"}, predicted=FEW["truth"]),
+        flat.assess(**FEW, threshold=0.4, weight=np.linspace(0, 2, 120)),
     ):
         content = json.loads(a.record.to_text())
-        jsonschema.validate(content, schema())
+        record_schema.validate(content)
         a.save(tmp_path / "a.json")
         b = assay.load(tmp_path / "a.json")
         assert b.record["tallies"] == a.record["tallies"]
@@ -286,7 +295,8 @@ def test_a_record_follows_its_schema_and_comes_back(tmp_path):
 
 
 def test_it_is_told_how_much_of_the_record_is_worked_out_and_nothing_is_worked_out_twice(monkeypatch):
-    given = {"truth": KINDS, "score": MATRIX, "scores": "probability", "group": {"sex": SEX}, "draws": 200}
+    given = {"truth": KINDS[:120], "score": MATRIX[:120], "scores": "probability", "draws": 100}
+    given["group"] = {"sex": SEX[:120]}
     a, heard = flat.assess(**given), []
     a.work_out(lambda done, total: heard.append((done, total)))
     assert heard == [(i, 12) for i in range(1, 13)], "three classes and all of them, for everybody and both sexes"
@@ -303,24 +313,30 @@ def test_it_is_told_how_much_of_the_record_is_worked_out_and_nothing_is_worked_o
 def test_merging_parts_equals_assessing_the_pooled_rows():
     def part(rows):
         return flat.assess(
-            **{**GIVEN, "truth": GIVEN["truth"][rows], "score": SCORE[rows]}, threshold=0.4, group={"sex": SEX[rows]}
+            **{**GIVEN, "truth": GIVEN["truth"][rows], "score": SCORE[rows]},
+            threshold=0.4,
+            group={"sex": SEX[rows]},
+            draws=100,
         )
 
     halves = [np.arange(400) % 3 == i for i in range(3)]
-    merged = assay.merge(*map(part, halves))
+    north, *_ = parts = [*map(part, halves)]
+    merged = assay.merge(*parts)
     whole = part(slice(None))
     assert merged.record["tallies"] == whole.record["tallies"]
     assert merged["auroc"].value == whole["auroc"].value
-    named = assay.merge(sites={"north": part(halves[0]), "south": part(halves[1] | halves[2])})
-    assert named.by_group["site"]["north"]["auroc"].value == part(halves[0])["auroc"].value
-    labels_only = assay.assess(truth=GIVEN["truth"], predicted=GIVEN["truth"], positive="ill", group={"sex": SEX})
+    named = assay.merge(sites={"north": north, "south": part(halves[1] | halves[2])})
+    assert named.by_group["site"]["north"]["auroc"].value == north["auroc"].value
+    labels_only = flat.assess(
+        truth=GIVEN["truth"], predicted=GIVEN["truth"], positive="ill", group={"sex": SEX}, draws=100
+    )
     with pytest.raises(assay.PlanError, match="only some of the parts have scores"):
         assay.merge(whole, labels_only)
 
 
 def test_many_distinct_scores_are_rounded_in_the_record_and_still_merge(monkeypatch, tmp_path):
     monkeypatch.setattr(scoring, "LISTED", 100)
-    a = flat.assess(**{**GIVEN, "score": rng.random(400)}, threshold=0.4)
+    a = flat.assess(**{**GIVEN, "score": rng.random(400)}, threshold=0.4, draws=100)
     a.save(tmp_path / "a.json")
     b = assay.load(tmp_path / "a.json")
     assert (a.scores.whole.rounding, b.scores.whole.rounding.bits) == (None, 13)
@@ -333,7 +349,7 @@ def test_many_distinct_scores_are_rounded_in_the_record_and_still_merge(monkeypa
     both = assay.merge(a, b).scores.whole
     assert (both.rows, both.rounding.bits) == (800, 13)
     assert both == b.scores.whole + b.scores.whole
-    jsonschema.validate(json.loads(Record.load(tmp_path / "a.json").to_text()), schema())
+    record_schema.validate(json.loads(Record.load(tmp_path / "a.json").to_text()))
 
 
 def test_scores_of_a_frame_beyond_the_limit_are_rounded():
@@ -371,7 +387,7 @@ def test_a_measure_of_many_classes_does_not_fit_two():
 
 
 def test_scores_stay_at_the_site():
-    a = flat.assess(**GIVEN, threshold=0.4)
+    a = flat.assess(**GIVEN, threshold=0.4, measures=["recall", "auroc"])
     shared = a.tally(site="north", smallest_cell=1)
     assert "scores" not in shared["tallies"]
     assert "scores stay at the site" in " ".join(shared["notes"])

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import json
 
-import jsonschema
 import numpy as np
 import polars as pl
 import pytest
 
 import assay
-from assay.assess.record.record import schema, sealed
+from assay.assess.record.record import sealed
 from assay.assess.record.verification import verify
 from assay.inference.intervals.proportion import wilson
 from assay.inference.intervals.score_intervals import WEIGHTED
@@ -19,7 +18,7 @@ from assay.report.render.markdown import render as markdown
 from assay.report.render.terminal import summary
 from assay.tasks.classification import score_part as scoring
 from assay.tasks.classification.operating_points import FLATTERS, RATES
-from tests import flat
+from tests import flat, record_schema
 
 rng = np.random.default_rng(5)
 TRUTH = rng.random(200) < 0.4
@@ -142,7 +141,7 @@ def test_cells_from_rounded_scores_are_off_by_rows_next_to_the_threshold():
     assert [points(rounded)[0][cell] for cell in cells] == [points(exact)[0][cell] for cell in cells]
     one, other = points(rounded)[1], points(exact)[1]
     assert 0 < sum(abs(one[cell] - other[cell]) for cell in cells) < 100
-    jsonschema.validate(json.loads(rounded.record.to_text()), schema())
+    record_schema.validate(json.loads(rounded.record.to_text()))
     assert verify(rounded.record).holds
 
 
@@ -165,7 +164,7 @@ def test_rounded_weighted_scores_have_intervals_at_their_points_and_merge(tmp_pa
         assert rate["interval"] == true["interval"]
         assert rate["low"] == pytest.approx(true["low"], abs=0.01)
         assert rate["high"] == pytest.approx(true["high"], abs=0.01)
-    jsonschema.validate(json.loads(rounded.record.to_text()), schema())
+    record_schema.validate(json.loads(rounded.record.to_text()))
     assert verify(rounded.record).holds
     rounded.save(tmp_path / "all.json")
     assert assay.load(tmp_path / "all.json").scores.whole == rounded.scores.whole
@@ -188,7 +187,7 @@ def test_a_record_that_stores_rounded_scores_is_computed_again(given, weighted, 
     found = verify(a.record)
     assert found.holds, found.mismatches
     assert not found.unchecked
-    jsonschema.validate(json.loads(a.record.to_text()), schema())
+    record_schema.validate(json.loads(a.record.to_text()))
 
 
 def test_rows_at_the_edges_of_calibration_bins_make_no_honest_record_doubtful(monkeypatch):
@@ -274,6 +273,14 @@ def test_scores_nearest_to_zero_keep_their_value_in_a_record(monkeypatch):
     assert found.holds, found.mismatches
 
 
+@pytest.fixture(scope="module")
+def stored_rounded(found):
+    """The text of a Record that stores rounded scores."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scoring, "LISTED", 100)
+        return found.restated(found.settings).record.to_text()
+
+
 def brier(record):
     return next(one for one in record["estimates"] if one["measure"] == "brier_score")
 
@@ -293,9 +300,8 @@ def brier(record):
     ],
     ids=["a value", "both", "the stored one", "no stored one", "an end", "a share", "a cell", "a rate", "a curve"],
 )
-def test_a_number_that_the_stored_scores_do_not_give_is_found(forge, found, monkeypatch):
-    monkeypatch.setattr(scoring, "LISTED", 100)
-    content = json.loads(found.restated(found.settings).record.to_text())
+def test_a_number_that_the_stored_scores_do_not_give_is_found(forge, stored_rounded):
+    content = json.loads(stored_rounded)
     assert "stored_value" in brier(content)
     forge(content)
     assert not verify(assay.Record(sealed(content))).holds
