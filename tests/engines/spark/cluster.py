@@ -25,10 +25,13 @@ HOSTS = {"worker1": HERE, "worker2": "127.0.0.2" if sys.platform == "linux" else
 """Two machines to Spark, which runs a slow task again on another one only; both are this one."""
 PATIENCE = 300
 LIGHT = (
-    "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
+    "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=200m -XX:-UsePerfData"
     " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 )
-"""For every Java process of the tests: none lives long enough to be worth optimising or verifying."""
+"""For every Java process of the tests: none lives long enough to be worth optimising or verifying.
+
+The 48 MB for code that go with this level fill up in the driver, which then drops methods and compiles them again.
+"""
 APPLICATION = {
     # One core of each worker for an application, so that several run side by side.
     "spark.cores.max": "2",

@@ -34,6 +34,7 @@ def classic(machines):
         **APPLICATION,
         "spark.driver.memory": "512m",
         "spark.log.level": "ERROR",
+        "spark.python.sql.dataFrameDebugging.enabled": "false",  # or each step of a query tells Java its line of code
         "spark.ui.showConsoleProgress": "false",
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.address": HERE,

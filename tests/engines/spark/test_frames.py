@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -75,21 +76,30 @@ CASES = {
 }
 
 
+def options_of(case):
+    return {"truth": "y", "predicted": "p", "draws": 100, **CASES[case][1]}
+
+
+@cache
+def counted_here(case):
+    """The assessment of the arrays, which is the same whichever way Spark is spoken to."""
+    return flat.assess(data=CASES[case][0], **options_of(case))
+
+
 @pytest.mark.parametrize(
     ("way", "case"),
     [*(("classic", case) for case in CASES), *(("connect", case) for case in list(CASES)[1::2])],
 )
 def test_a_frame_on_the_cluster_gives_the_assessment_of_its_arrays(way, case, request, tmp_path):
     spark = request.getfixturevalue(way)
-    columns, options = CASES[case]
-    options = {"truth": "y", "predicted": "p", "draws": 100, **options}
+    columns = CASES[case][0]
     spark.conf.set("spark.sql.caseSensitive", "true")  # or Spark would not read both a.b and A.B from one file
     for part in range(3):
         pl.DataFrame({name: column[part::3] for name, column in columns.items()}).write_parquet(
             tmp_path / f"{part}.parquet"
         )
-    counted = flat.assess(data=spark.read.parquet(str(tmp_path)), **options)
-    expected = flat.assess(data=columns, **options)
+    counted = flat.assess(data=spark.read.parquet(str(tmp_path)), **options_of(case))
+    expected = counted_here(case)
     assert counted.confusion == expected.confusion
     assert without_place(counted.record) == without_place(expected.record)
 

@@ -111,8 +111,13 @@ def fetched(source: FrameSource, frame: Any) -> list[tuple[object, ...]]:  # noq
 
 def arrays(source: FrameSource, frame: Any) -> list[NDArray[Any]]:  # noqa: ANN401  a Narwhals frame
     """The columns of an answer as numpy arrays, whichever engine gives it."""
-    names = list(frame.collect_schema().names())
     native = frame.to_native()
+    if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
+        from assay.rows.columns import arrays_of
+
+        with told_as_ours(source.where):
+            return arrays_of(native.toArrow())
+    names = list(frame.collect_schema().names())
     try:
         if isinstance(source.opened, OpenedFile):
             columns = source.opened.arrays(native)
@@ -120,17 +125,12 @@ def arrays(source: FrameSource, frame: Any) -> list[NDArray[Any]]:  # noqa: ANN4
         if frame.implementation.is_duckdb():
             columns = native.fetchnumpy()
             return [_unmasked(columns[name]) for name in names]
-        if not (frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()):
-            eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-            return [_array(eager.get_column(name)) for name in names]
+        eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        return [_array(eager.get_column(name)) for name in names]
     except AssayError:
         raise
     except Exception as error:
         raise engine_failure(error, source.where) from error
-    from assay.rows.columns import arrays_of
-
-    with told_as_ours(source.where):
-        return arrays_of(native.toArrow())
 
 
 def _unmasked(values: Any) -> NDArray[Any]:  # noqa: ANN401  an array of numpy's, masked where values are missing

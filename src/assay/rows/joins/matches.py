@@ -55,6 +55,8 @@ class JoinTable:
     """The number of rows, if it is known."""
     places: Callable[[Id | None], list[int]] = lambda _: []
     """The first rows that have an id, or that have none; empty where rows have no order."""
+    counted: list[int] = field(default_factory=list, init=False, compare=False)
+    """The number of rows, once the engine has counted them."""
 
     @property
     def keys(self) -> int:
@@ -71,8 +73,12 @@ class JoinTable:
         return f"(SELECT *, {named}, 1 AS {HERE} FROM {self.view})"  # noqa: S608  quoted
 
     def size(self) -> int:
-        """The number of rows."""
-        return _number(self, f"FROM {self.view}") if self.rows is None else self.rows
+        """The number of rows; the engine counts them once, for that may take a pass over all of them."""
+        if self.rows is not None:
+            return self.rows
+        if not self.counted:
+            self.counted.append(_number(self, f"FROM {self.view}"))
+        return self.counted[0]
 
     @property
     def columns(self) -> str:
