@@ -80,13 +80,12 @@ def await_both(session):
     wait_until(lambda: len(tracker.getExecutorInfos()) == 3)  # one is the driver; no worker has room for two
 
 
-def test_a_worker_killed_in_the_middle_of_a_job_does_not_change_the_tally(cluster, classic, connect, expected):
-    # Of a classic session, `test_boxes` kills a worker.
+def test_a_worker_killed_in_the_middle_of_a_job_does_not_change_the_tally(cluster, classic, spark, expected):
     for milliseconds in (8, 40, 160):  # on a busy machine the worker may die between two tasks, so that none fails
         await_both(classic)
         with Watch(classic, lambda: cluster.kill_worker("worker1")) as watch:
             try:
-                found = flat.assess(data=slow(connect, milliseconds), **ROLES)
+                found = flat.assess(data=slow(spark, milliseconds), **ROLES)
             finally:
                 watch.over.set()
                 cluster.replace_worker("worker1")
