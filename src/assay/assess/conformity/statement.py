@@ -184,7 +184,7 @@ def judged(
 
 def _condition(row: Row, q: Inquiry, uses: Sequence[Use]) -> Applies | None:
     """Whether a row applies; None where it always does."""
-    if row.clause.startswith(("6", "Annex")) and outside_scope(q):
+    if outside_scope(q) and row.clause.startswith(("6", "Annex")):
         return Applies(holds=False, why=f"it is about classification, and the task is {q.kind}")
     return None if row.when is None else applies(row.when, q, uses)
 

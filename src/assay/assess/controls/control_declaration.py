@@ -132,7 +132,7 @@ class Inquiry(PlanFiles):
 
     def signed(self, value: object) -> bool:
         """Whether a value says something, and somebody stands behind it."""
-        return stated(value) and self.loaded.signed
+        return self.loaded.signed and stated(value)
 
     def of_role(self, role: str) -> dict[str, SplitRows]:
         """The opened splits that play a role."""
