@@ -145,7 +145,7 @@ class JudgedKeys:
         """Let the engine hash the names, and know the queries by number."""
         names = {"query": np.array([*judgements.ids, ""], dtype=object)[:-1], "code": np.arange(len(judgements.ids))}
         connection.register("given_queries", names)
-        connection.execute("CREATE TYPE retrieval_query AS ENUM (SELECT query FROM given_queries ORDER BY code)")
+        connection.execute("CREATE TEMP TYPE retrieval_query AS ENUM (SELECT query FROM given_queries ORDER BY code)")
         if not len(judgements.code):
             return cls(np.zeros(0, dtype=np.int64))
         places = np.arange(len(judgements.code))
