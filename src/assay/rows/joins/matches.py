@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.core.errors import MissingColumn, RowsError, missing_column
@@ -37,7 +38,7 @@ BUCKETS: Final = 1 << 12
 """Groups of ids, by a hash, in which rows are counted for that look."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class JoinTable:
     """A table of an engine with its ids, as the join sees it."""
 
@@ -55,8 +56,6 @@ class JoinTable:
     """The number of rows, if it is known."""
     places: Callable[[Id | None], list[int]] = lambda _: []
     """The first rows that have an id, or that have none; empty where rows have no order."""
-    counted: list[int] = field(default_factory=list, init=False, compare=False)
-    """The number of rows, once the engine has counted them."""
 
     @property
     def keys(self) -> int:
@@ -73,12 +72,13 @@ class JoinTable:
         return f"(SELECT *, {named}, 1 AS {HERE} FROM {self.view})"  # noqa: S608  quoted
 
     def size(self) -> int:
-        """The number of rows; the engine counts them once, for that may take a pass over all of them."""
-        if self.rows is not None:
-            return self.rows
-        if not self.counted:
-            self.counted.append(_number(self, f"FROM {self.view}"))
-        return self.counted[0]
+        """The number of rows."""
+        return self._counted if self.rows is None else self.rows
+
+    @cached_property
+    def _counted(self) -> int:
+        """The number of rows by a query, run once, for that may take a pass over all of them."""
+        return _number(self, f"FROM {self.view}")
 
     @property
     def columns(self) -> str:
