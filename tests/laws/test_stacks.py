@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.core.values import floats
+from assay.core.values import Share, Undefined, exact_cells, floats
+from assay.inference.intervals.smooth_functions import two_classes
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from tests.strategies import (
     BINARY_CASES,
@@ -144,3 +145,26 @@ def test_a_stack_may_have_several_leading_axes(case):
     found = ready.values(stack)
     assert found.shape == (2, 3)
     assert_same(found[0, :1], [plain(ready(first))], ready)
+
+
+@SOME
+@given(cells=st.lists(four(moderate).filter(any), min_size=1, max_size=6))
+def test_each_table_of_an_exact_stack_has_the_value_it_has_alone(cells):
+    """To the last bit, where there is a finite value; notes and reasons that name classes are those of one table."""
+    columns = (exact_cells(list(column)) for column in zip(*cells, strict=True))
+    stack = Binary(**dict(zip(("tp", "fp", "fn", "tn"), columns, strict=True)))
+    both = two_classes(stack, ("no", "yes"), 1)
+    for case in CASES:
+        ready = case.ready(2)
+        if ready.average in ("macro", "weighted") or ready.name == "balanced_accuracy_weighted":
+            continue
+        values = ready.each(stack if ready.takes is Binary else both, len(cells))
+        for i, value in enumerate(values):
+            tp, fp, fn, tn = cells[i]
+            single = binary(cells[i]) if ready.takes is Binary else Multiclass.of([[tn, fp], [fn, tp]], ("no", "yes"))
+            alone = ready(single)
+            assert type(value) is type(alone), ready.title
+            if not isinstance(alone, Undefined):
+                assert value.value == alone.value, ready.title
+            if isinstance(alone, Share):
+                assert value == alone, ready.title

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.tidy import Levels
+from assay.core.arrays import keep_freed_memory
 from assay.core.text import quoted
 from assay.inference.estimates import MOST_LEVELS, Estimate, Estimates, real_to_json
 
@@ -57,6 +58,7 @@ class ListedLevels:
 
     def estimates(self, done: Callable[[], None]) -> list[Estimate]:
         """The estimates, some levels at a time; what they were drawn from is forgotten before the next."""
+        keep_freed_memory()
         views, level_estimates = list(self._levels.values()), []
         size = FEW if len(views) <= MOST_LEVELS else MANY
         for start in range(0, len(views), size):

@@ -3,13 +3,24 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Whole: TypeAlias = NDArray[np.int64]
+
+KEPT: Final = 30 << 20
+"""Bytes; glibc follows the size of freed arrays up to 32 MiB."""
+
+
+def keep_freed_memory() -> None:
+    """Let freed arrays of some MiB be used again, where otherwise each new one has its pages mapped afresh.
+
+    glibc keeps as much free memory as twice the largest array that it gave back; one is given back here, untouched.
+    """
+    np.empty(KEPT, np.uint8)
 
 
 def chance(logit: Floats) -> Floats:

@@ -91,9 +91,9 @@ def count_to_json(count: Count) -> int | str:
     >>> count_to_json(3), count_to_json(2**60), count_to_json(Fraction(1, 2))
     (3, '1152921504606846976', '1/2')
     """
-    if isinstance(count, Fraction) and count.denominator == 1:
-        return count_to_json(count.numerator)
-    return count if isinstance(count, int) and count <= SAFE else str(count)
+    if isinstance(count, int):
+        return count if count <= SAFE else str(count)
+    return count_to_json(count.numerator) if count.denominator == 1 else str(count)
 
 
 def count_from_json(text: object) -> Count:

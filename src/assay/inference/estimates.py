@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label
 from assay.core.shown import Shown, TableRows
 from assay.core.text import figure, listed, quoted
-from assay.core.values import Number, Share, Undefined, Value
+from assay.core.values import Share, Undefined, Value
 from assay.tally.base import Count, count_to_json
 
 if TYPE_CHECKING:
@@ -169,31 +170,26 @@ class Estimate(Shown):
 
     def to_json(self) -> dict[str, object]:
         """As in a Record; an infinite value is written as text, an undefined one as its reason."""
+        result = self.result
         out: dict[str, object] = {"measure": self.measure, "class": self.label, "slice": self.slice or None}
-        if isinstance(self.result, Undefined):
-            out |= {"value": None, "undefined": self.result.reason, "undefined_code": self.result.code}
+        if isinstance(result, Undefined):
+            out |= {"value": None, "undefined": result.reason, "undefined_code": result.code}
         else:
-            out["value"] = real_to_json(self.result.value)
-        out |= self._interval_to_json()
+            out["value"] = real_to_json(result.value)
+            no = {"low": None, "high": None, "no_interval": self.no_interval}
+            out |= no if self.interval is None else self.interval.to_json()
         if self.stored_value is not None:
             out["stored_value"] = real_to_json(self.stored_value)
         out["n"] = count_to_json(self.n)
-        if isinstance(self.result, Share):
-            out["numerator"] = count_to_json(self.result.numerator)  # type: ignore[arg-type]
-            out["denominator"] = count_to_json(self.result.denominator)  # type: ignore[arg-type]
-        notes = [
-            *self.notes,
-            *((self.result.note,) if isinstance(self.result, (Share, Number)) and self.result.note else ()),
-        ]
+        if isinstance(result, Share):
+            out["numerator"] = count_to_json(result.numerator)  # type: ignore[arg-type]
+            out["denominator"] = count_to_json(result.denominator)  # type: ignore[arg-type]
+        notes = list(self.notes)
+        if not isinstance(result, Undefined) and result.note:
+            notes.append(result.note)
         if notes:
             out["notes"] = notes
         return out
-
-    def _interval_to_json(self) -> dict[str, object]:
-        if self.interval is not None:
-            return self.interval.to_json()
-        none: dict[str, object] = {"low": None, "high": None, "no_interval": self.no_interval}
-        return {} if isinstance(self.result, Undefined) else none
 
 
 def build_estimate(measure: str, result: Value, found: Interval | str, n: Count, **more: Any) -> Estimate:  # noqa: ANN401
@@ -328,6 +324,6 @@ def real_to_json(value: float) -> float | str:
     >>> real_to_json(0.5), real_to_json(float("inf"))
     (0.5, 'inf')
     """
-    if value in (float("inf"), float("-inf")):
+    if math.isinf(value):
         return "inf" if value > 0 else "-inf"
     return value

@@ -138,13 +138,7 @@ class Measure:
         >>> recall(Binary.of(tp=231, fp=0, fn=27, tn=0)).value
         0.8953488372093024
         """
-        raw_value = self.raw(tally)
-        if isinstance(raw_value, Undefined):
-            return raw_value
-        settled = raw_value.settled()
-        if isinstance(settled, Number) and (end := _end_of(settled.value, self.range)) is not None:
-            return replace(settled, top=cast("Amount", end), over=cast("Amount", 1))
-        return settled
+        return self._settled(self.raw(tally))
 
     def __reduce__(self) -> tuple[object, ...]:
         """As it travels between processes: by name, because the declaration is there as well."""
@@ -173,6 +167,21 @@ class Measure:
             return values
         ends = np.clip(values, low, high)
         return np.where(np.abs(values - ends) <= ROUNDING, ends, values)
+
+    def each(self, stack: Tally, size: int) -> list[Value]:
+        """The value of each table of a stack of exact counts, as if it stood alone; notes are left out."""
+        raw_values = self.raw(stack)
+        if isinstance(raw_values, Undefined):
+            return [raw_values] * size
+        return [self._settled(raw_values.at(i)) for i in range(size)]
+
+    def _settled(self, raw_value: Raw) -> Value:
+        if isinstance(raw_value, Undefined):
+            return raw_value
+        settled = raw_value.settled()
+        if isinstance(settled, Number) and (end := _end_of(settled.value, self.range)) is not None:
+            return replace(settled, top=cast("Amount", end), over=cast("Amount", 1))
+        return settled
 
     def with_(self, **given: object) -> Measure:
         """The same measure with parameters set; they are part of its printed name."""

@@ -66,10 +66,15 @@ class Tables:
     def __init__(
         self, table: Binary, wanted: Wanted, labels: tuple[Label, ...], positive: int, beside: int = 1
     ) -> None:
-        self._wanted, self._labels, self._positive, self._table = wanted, labels, positive, table
+        self._wanted, self._labels, self._positive, self.table = wanted, labels, positive, table
         self._most = STAGES[-1] if beside <= MOST_LEVELS else STAGES[0]
         self._held: dict[int, tuple[Places, Multiclass]] = {}
         self._chance: tuple[Places, Multiclass] | None = None
+
+    @cached_property
+    def two_classes(self) -> Multiclass:
+        """The tables as margins of two classes."""
+        return self._two(self.table)
 
     def intervals(self, measure: Measure, results: Sequence[Number], tables: Places) -> list[Found]:
         """The intervals of the values of some of the tables."""
@@ -165,7 +170,7 @@ class Tables:
     @cached_property
     def _draws(self) -> TableDraws:
         kind: Kind = "multinomial" if self._wanted.cells in RESAMPLED else "dirichlet"
-        return TableDraws(self._table, kind, self._wanted.seed, most=self._most)
+        return TableDraws(self.table, kind, self._wanted.seed, most=self._most)
 
 
 class Classes:

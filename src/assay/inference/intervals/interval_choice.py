@@ -141,6 +141,22 @@ class Uncertainty:
         cells = {name: exact_cells([getattr(table, name) for table in tables]) for name in ("tp", "fp", "fn", "tn")}
         return Tables(Binary(**cells), self._wanted, self._confusion.labels, self._place, self._beside)
 
+    def of_levels(
+        self, measure: Measure, results: Sequence[Value], levels: Sequence[Uncertainty], tables: Tables
+    ) -> list[Found]:
+        """The intervals of one measure for levels of a group, one value each, from their tables in a stack."""
+        shares = [i for i, result in enumerate(results) if isinstance(result, Share)]
+        drawn = [i for i, result in enumerate(results) if self.reads_table(measure, result)]
+        intervals: dict[int, Found] = {}
+        if shares:
+            intervals |= zip(shares, self._shares([cast("Share", results[i]) for i in shares]), strict=True)
+        if drawn:
+            numbers = [cast("Number", results[i]) for i in drawn]
+            intervals |= zip(drawn, tables.intervals(measure, numbers, np.array(drawn, np.intp)), strict=True)
+        rest = (i for i in range(len(results)) if i not in intervals)
+        intervals |= ((i, levels[i].overall(measure, results[i])) for i in rest)
+        return [intervals[i] for i in range(len(results))]
+
     def by_class(self, measure: Measure, results: list[Value]) -> list[Found]:
         """The intervals of one measure for every class against the rest."""
         if measure.family in FACTS or self._unsquared:

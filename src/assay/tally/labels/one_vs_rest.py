@@ -125,6 +125,11 @@ class Multiclass:
         return cast("Amount", self.hits.sum(axis=-1))
 
     @cached_property
+    def moved(self) -> Amount:
+        """How far rows truly there and rows called so lie apart, added up over the classes."""
+        return cast("Amount", abs(self.actual - self.called).sum(axis=-1))
+
+    @cached_property
     def shares(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The true share of each class, and the share called so."""
         n = self.n

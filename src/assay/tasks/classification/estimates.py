@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
-
-import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
@@ -154,21 +153,25 @@ class View(Estimates):
             view.measures = self.measures
         if self.settings.by_unit or self.confusion.weighted or self.confusion.k != 2:  # noqa: PLR2004
             return
-        stack = self._uncertainty.stacked([view._uncertainty for view in alike])  # noqa: SLF001
-        wanted = (self._ready(m) for m in measures if m.from_labels and m.gives is Number)
-        for measure in (m for m in wanted if self._answerable(m) and not self.needs_class(m)):
-            self._work_out_measure(measure, alike, stack)
+        levels = [view._uncertainty for view in alike]  # noqa: SLF001
+        stack = self._uncertainty.stacked(levels)
+        for measure in (self._ready(m) for m in measures if m.from_labels):
+            if self._answerable(measure) and not self.needs_class(measure):
+                results = self._level_values(measure, alike, stack)
+                intervals = self._uncertainty.of_levels(measure, results, levels, stack)
+                for view, result, interval in zip(alike, results, intervals, strict=True):
+                    view._found[measure.title] = view._made(measure, result, interval, None)  # noqa: SLF001
 
-    def _work_out_measure(self, measure: Measure, alike: Sequence[View], stack: Tables) -> None:
-        """The estimates of one measure for several levels."""
-        results = [view._named(view._value(measure), view.positive) for view in alike]  # noqa: SLF001
-        drawn = [i for i, view in enumerate(alike) if view._uncertainty.reads_table(measure, results[i])]  # noqa: SLF001
-        numbers = [cast("Number", results[i]) for i in drawn]
-        found = stack.intervals(measure, numbers, np.array(drawn, np.intp)) if drawn else []
-        intervals = dict(zip(drawn, found, strict=True))
-        for i, (view, result) in enumerate(zip(alike, results, strict=True)):
-            interval = intervals[i] if i in intervals else view._uncertainty.overall(measure, result)  # noqa: SLF001
-            view._found[measure.title] = view._made(measure, result, interval, None)  # noqa: SLF001
+    def _level_values(self, measure: Measure, alike: Sequence[View], stack: Tables) -> list[Value]:
+        """The values of one measure for several levels; each is asked alone where it can say more than a number."""
+        if measure.average in ("macro", "weighted"):
+            return [view._named(view._value(measure), view.positive) for view in alike]  # noqa: SLF001
+        results = measure.each(stack.table if measure.takes is Binary else stack.two_classes, len(alike))
+        plain = [not isinstance(result, Undefined) and math.isfinite(result.value) for result in results]
+        return [
+            result if is_plain else view._named(view._value(measure), view.positive)  # noqa: SLF001
+            for view, result, is_plain in zip(alike, results, plain, strict=True)
+        ]
 
     @property
     def _kind(self) -> tuple[object, ...]:

@@ -101,7 +101,7 @@ def jensen_shannon(t: Multiclass) -> Number:
     spec="M-DIS-07",
 )
 def total_variation(t: Multiclass) -> Number:
-    return number(cast("Amount", abs(t.actual - t.called).sum(axis=-1)), over=2 * t.n, empty=NO_ROWS)
+    return number(t.moved, over=2 * t.n, empty=NO_ROWS)
 
 
 @share_measure(
@@ -129,8 +129,7 @@ def gini_impurity(t: Multiclass) -> Number:
 )
 def csmf_accuracy(t: Multiclass) -> Number:
     worst = 2 * (t.n - cast("Amount", t.actual.min(axis=-1)))
-    off = cast("Amount", abs(t.actual - t.called).sum(axis=-1))
-    return number(worst - off, over=worst, empty=((t.n, NO_ROWS), (worst, "there is only one class")))
+    return number(worst - t.moved, over=worst, empty=((t.n, NO_ROWS), (worst, "there is only one class")))
 
 
 @share_measure(
