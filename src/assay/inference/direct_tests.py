@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -99,7 +99,7 @@ def run_test(
     >>> round(run_test("fisher_exact", table=[[8, 2], [1, 5]]).p, 4)
     0.035
     """
-    from assay.inference.tests_catalogue import find_test
+    from assay.inference.tests_catalogue import every_test, find_test
 
     if not isinstance(name, str):
         what = f"a test is named by text, not by a {type(name).__name__}"
@@ -117,12 +117,22 @@ def run_test(
         options["measure"] = parse(options["measure"])
     if positive is not None and "positive" in wanted.parameters:
         options["positive"] = positive
+    _check_read(wanted, inputs, every_test())
     tally = _tally(wanted, inputs)
     return wanted.pairs(tally, **options) if wanted.pairwise else wanted(tally, **options)
 
 
 test = run_test
 """The public name."""
+
+
+def _check_read(wanted: Significance, inputs: Inputs, every: Iterable[Significance]) -> None:
+    """Refuse what a test would pass over, such as units where rows count as independent."""
+    for role, kind in READ_BY.items():
+        if getattr(inputs, role) is not None and wanted.takes is not kind:
+            what = f"{wanted.name} does not read {role}="
+            readers = listed(test.name for test in every if test.takes is kind)
+            raise PlanError("test-refused", what, where=role, known=f"read by {readers}", fix=f"leave {role}= out")
 
 
 def _tally(wanted: Significance, inputs: Inputs) -> Any:  # noqa: ANN401  as the test takes it
@@ -255,6 +265,10 @@ KINDS: Final[Mapping[type, tuple[Callable[[Inputs], Any], str]]] = {
     Apart: (_apart, 'truth={"A": [...], "B": [...]}, predicted={"A": [...], "B": [...]}'),
 }  # fmt: skip
 """By the tally that a test takes: how it is made, and how that is typed."""
+READ_BY: Final[Mapping[str, type]] = {
+    "unit": PerUnit, "weight": PerUnit, "against": Successes, "test_over_train": Folds,
+}  # fmt: skip
+"""What tests of one kind read and all others would pass over."""
 
 
 def check_level(level: object) -> None:

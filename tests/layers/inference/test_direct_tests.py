@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import assay
+from assay.core.errors import PlanError
 from assay.inference.direct_tests import KINDS
 from assay.inference.findings import Finding
 from assay.inference.tests_catalogue import every_test
@@ -226,3 +227,12 @@ def test_columns_without_names_are_a_b_and_c():
     found = assay.test("friedman", values=list(VALUES.values()))
     assert list(found.counts) == [f"mean rank of {name}" for name in "ABC"]
     assert found.counts == assay.test("friedman", values=VALUES).counts
+
+
+@pytest.mark.parametrize("role", ["unit", "weight", "against", "test_over_train"])
+def test_what_a_test_would_pass_over_is_refused(role):
+    """Rows of the same subject would count as independent without a word."""
+    given = {"unit": UNITS, "weight": [1.0] * 60, "against": 0.5, "test_over_train": 0.25}[role]
+    with pytest.raises(PlanError, match=f"mcnemar_exact does not read {role}=") as error:
+        assay.test("mcnemar_exact", truth=TRUTH, predicted=CALLS, **{role: given})
+    assert (error.value.code, error.value.where) == ("test-refused", role)
