@@ -7,11 +7,15 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import bartlett
+from scipy.stats import bartlett, kurtosis
 
+import assay
 from assay.core.errors import OutOfRange, PlanError, RowsError, UnpairedRows
-from assay.core.values import Undefined
+from assay.core.values import Share, Undefined
+from assay.inference.estimates import Estimate
+from assay.inference.findings import Interval
 from assay.inference.intervals.auc import newcombe
+from assay.inference.intervals.difference_of_two import mover
 from assay.inference.intervals.interval_choice import Wanted
 from assay.inference.tests.anova import one_way_anova, repeated_measures_anova
 from assay.inference.tests.contingency import fisher_monte_carlo
@@ -30,7 +34,9 @@ from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.paired.per_unit import PerUnit
 from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs
+from tests import flat
 
 
 @pytest.mark.parametrize("test", [mcnemar_exact, mcnemar_continuity, mcnemar_plain])
@@ -284,8 +290,8 @@ def test_two_values_are_enough_to_compare_variances_and_one_is_not():
     assert find_test("variance_f")(two).statistic == pytest.approx(1 / 9)
     assert find_test("variance_f")(two).p == pytest.approx(2 * (2 / math.pi) * math.atan(1 / 3))
     assert find_test("bartlett")(two).p == pytest.approx(bartlett([1.0, 3.0], [2.0, 8.0]).pvalue)
-    for flat in ([1.0, 1.0], [1.0, 2.0]):
-        lost = find_test("pitman_morgan")(Pairs.of(flat, [3.0, 8.0]))
+    for short in ([1.0, 1.0], [1.0, 2.0]):
+        lost = find_test("pitman_morgan")(Pairs.of(short, [3.0, 8.0]))
         assert (lost.p, lost.reason) == (None, "the test needs three pairs or more")
     assert find_test("pitman_morgan")(Pairs.of([1.0, 1.0], [3.0, 3.0])).p == 1.0
     for name in ("variance_f", "bartlett"):
@@ -328,3 +334,82 @@ def test_a_constant_difference_is_inside_or_outside_a_margin_without_a_test(gap,
     for name in ("mean_non_inferiority", "mean_equivalence"):
         found = find_test(name)(Pairs.of([gap] * items, [0.0] * items), margin=0.1)
         assert (found.p, found.reason) == (None, f"{reason} the margin; no test can add to that")
+
+
+def test_two_values_that_differ_alike_are_a_constant_difference():
+    found = find_test("mean_non_inferiority")(Pairs.of([0.25, 0.5], [0.0, 0.25]), margin=0.1)
+    assert found.reason.startswith("the difference is the same everywhere, and inside")
+
+
+def test_small_expected_counts_in_one_cell_of_five_are_allowed():
+    """Cochran 1954: 10 cells, of which two expect 4 rows, then three."""
+    two_small = Table(rows=((4, 10, 10, 10, 10), (4, 10, 10, 10, 10)))
+    three_small = Table(rows=((4, 4, 10, 10, 10), (4, 4, 10, 10, 10)))
+    for table, holds in ((two_small, True), (three_small, False)):
+        found = find_test("chi_squared_association")(table)
+        assert [check.holds for check in found.checks if check.assumes.startswith("expected counts")] == [holds]
+
+
+def test_tests_of_two_groups_refuse_three():
+    three = Groups.of({"A": [1.0, 2.0, 4.0], "B": [2.0, 3.0, 5.0], "C": [1.0, 5.0, 7.0]})
+    for name in ("mann_whitney", "welch_t", "variance_f"):
+        with pytest.raises(PlanError, match="the test takes 2 groups, not 3"):
+            find_test(name)(three)
+
+
+def test_the_tails_of_very_many_values_are_measured_by_their_kurtosis():
+    """Shapiro and Wilk's test takes 5,000 values at most; the kurtosis does not depend on the unit of the values."""
+    values = 3.0 * np.random.default_rng(2).normal(size=6000)
+    found = find_test("pitman_morgan")(Pairs.of(values, values[::-1].copy()))
+    for check in found.checks:
+        assert check.holds
+        assert float(check.seen.removeprefix("kurtosis ")) == pytest.approx(kurtosis(values, fisher=False), rel=2e-3)
+
+
+def test_the_ends_of_a_large_sample_difference_reach_below_a_range_that_begins_below_zero():
+    """Differences of a measure from -1 to 1 lie between -2 and 2."""
+    truth = [0, 1] * 900
+    calls = [truth, [label if i % 5 else 1 - label for i, label in enumerate(truth)]]
+    units = {"subject": [i // 2 for i in range(1800)]}
+    t = PerUnit.of(truth=truth, labels=(0, 1), models=("A", "B"), calls=calls, **units)
+    found = find_test("unit_z")(t, measure="mcc", positive=1)
+    interval = found.effect.interval
+    assert found.effect.value == pytest.approx(0.4, abs=0.02)
+    assert interval.high - found.effect.value == pytest.approx(found.effect.value - interval.low)
+
+
+def test_a_difference_from_a_value_of_zero():
+    ends = [Interval(low=low, high=high, level=0.95, method="wilson") for low, high in ((0.0, 0.3), (0.2, 0.8))]
+    none, half = (
+        Estimate(measure="recall", result=Share(successes, 10), interval=interval, no_interval=None, n=10)
+        for successes, interval in zip((0, 5), ends, strict=True)
+    )
+    assert mover(none, half).value == -0.5
+    assert mover(half, none).value == 0.5
+
+
+def test_the_p_value_that_is_none_is_named():
+    with pytest.raises(PlanError, match=r"^.*1\.5 is not a p value"):
+        assay.adjust([0.0, 1.0, 1.5])
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1.0])
+def test_a_net_benefit_has_a_threshold_between_0_and_1(threshold):
+    name = f"net_benefit(threshold={threshold})"
+    a = flat.assess(truth=[0, 1], score=[0.2, 0.9], positive=1, scores="probability", measures=[name])
+    with pytest.raises(PlanError, match="above 0 and below 1"):
+        a[name]
+
+
+def test_a_line_is_fitted_through_two_probabilities():
+    score = [0.2, 0.2, 0.2, 0.7, 0.7, 0.7]
+    a = flat.assess(truth=[0, 0, 1, 0, 1, 1], score=score, positive=1, scores="probability")
+    assert a["calibration_slope"].value == pytest.approx(2 * math.log(2) / (math.log(7 / 3) + math.log(4)))
+
+
+def test_f_of_equal_weights_has_the_interval_of_f1():
+    names = ("f1", "f_weighted(w_precision=0.5, w_recall=0.5)", "f_weighted(w_precision=0.2, w_recall=0.8)")
+    a = assay.assess(truth=[1, 1, 1, 1, 0, 0, 0], predicted=[1, 1, 1, 0, 0, 0, 1], positive=1, measures=names)
+    f1, equal, other = (a[name] for name in names)
+    assert (equal.low, equal.high, equal.interval.method) == (f1.low, f1.high, f1.interval.method)
+    assert other.interval.method != f1.interval.method

@@ -5,6 +5,7 @@ import math
 
 import mpmath as mp
 import pytest
+from scipy.stats import binomtest
 
 from assay.inference import tail_probabilities as tails
 
@@ -54,6 +55,12 @@ def test_binomial_tails(k, n):
     exact = 2 * sum(mp.binomial(n, i) for i in range(k + 1)) / mp.mpf(2) ** n
     same(tails.binomial(k, n), min(exact, mp.mpf(1)))
     same(tails.mid_binomial(k, n), exact - mp.binomial(n, k) / mp.mpf(2) ** n)
+
+
+@pytest.mark.parametrize(("k", "n"), [(1, 4), (5, 24), (12, 20)])
+def test_one_sided_binomial_tails(k, n):
+    for alternative in ("less", "greater"):
+        assert tails.binomial(k, n, alternative).p == near(binomtest(k, n, alternative=alternative).pvalue)
 
 
 def test_a_two_sided_binomial_is_never_above_one():

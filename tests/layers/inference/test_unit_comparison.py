@@ -71,7 +71,7 @@ def test_a_difference_without_an_interval_is_held_to_no_margin_and_says_why(equi
     assert (held.p, held.reason) == (None, "only 4 units; an interval needs 5 or more")
 
 
-@pytest.mark.parametrize("held", [1 << 22, 8 * 100])
+@pytest.mark.parametrize("held", [1 << 22, 8 * 100, 8 * 7000])
 def test_swaps_count_those_as_far_in_as_many_parts_as_memory_takes(monkeypatch, held):
     monkeypatch.setattr(unit_comparison, "HELD", held)
     x, paired = drawn(8)

@@ -5,7 +5,7 @@ import pytest
 
 import assay
 from assay.core.errors import PlanError
-from assay.tally.by_group import MISSING, Grouped
+from assay.tally.by_group import MISSING, Grouped, note_like_units
 from assay.tally.labels.confusion import Confusion
 from tests.strategies import confusion_of
 
@@ -52,3 +52,11 @@ def test_a_level_called_missing_is_not_mixed_with_rows_that_have_none():
 def test_every_level_keeps_the_class_list_of_the_whole():
     found = assay.assess(truth=["a", "b", "c"], predicted=["a", "b", "c"], group={"site": ["n", "s", "s"]})
     assert {tally.labels for tally in found.grouped.factors["site"].values()} == {("a", "b", "c")}
+
+
+@pytest.mark.parametrize(("rows", "noted"), [(1, False), (2, True)])
+def test_twenty_levels_of_two_rows_look_like_units(rows, noted):
+    levels = {f"p{i}": confusion_of([[rows]], "a") for i in range(20)}
+    assert (note_like_units(Grouped(factors={"patient": levels}), 20 * rows) is not None) == noted
+    fewer = dict(list(levels.items())[1:])
+    assert note_like_units(Grouped(factors={"patient": fewer}), 19 * rows) is None

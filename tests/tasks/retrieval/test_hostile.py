@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 import assay
+from assay.core.errors import PlanError
+from assay.tasks.retrieval.measures.lists import check_cutoff
 
 
 def test_h01_a_missing_query_scores_0_and_is_listed():
@@ -157,3 +159,9 @@ def test_too_few_queries_have_no_interval():
     a = assay.retrieval({f"q{i}": {"a": 1} for i in range(4)}, {f"q{i}": ["b", "a"][i % 2 :] for i in range(4)})
     assert a["map"].low is None
     assert "needs 10 or more" in a["map"].no_interval
+
+
+@pytest.mark.parametrize("cutoff", [True, 0, 1.5, "3"])
+def test_a_cutoff_is_a_whole_number_from_1_on(cutoff):
+    with pytest.raises(PlanError, match="is not a cut-off"):
+        check_cutoff(cutoff)

@@ -17,6 +17,7 @@ from assay.measures import parse
 from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.score_tally import Scores
 from assay.tally.scores.true_class_ranks import Ranks
+from tests import flat
 from tests.scorecases import RANKED_CASES, SCORES_CASES
 
 FEWER = Wanted(draws=1000)
@@ -232,3 +233,24 @@ def test_the_interval_of_gini_is_that_of_the_area_on_another_scale(shift):
     area, gini = (ScoreUncertainty(t, FEWER).interval(m, m(t)) for m in (parse("auroc"), parse("gini_coefficient")))
     assert (gini.low, gini.high) == pytest.approx((2 * area.low - 1, 2 * area.high - 1), abs=1e-12)
     assert gini.method == area.method
+
+
+def test_averages_of_classes_with_two_rows_each_have_intervals_and_with_one_row_none():
+    """The standard error of an area needs two rows of the class, and of the others."""
+    share = np.array(
+        [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.2, 0.6, 0.2], [0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.4, 0.4, 0.2]]
+    )
+    for truth, known in (([0, 0, 1, 1, 2, 2], True), ([0, 0, 1, 1, 1, 2], False)):
+        a = flat.assess(truth=truth, score=dict(enumerate(share.T)), scores="probability")
+        assert (a["auroc_macro"].interval is not None) == known
+
+
+def test_losses_of_log_odds_are_those_of_their_probabilities():
+    logits = np.round(np.random.default_rng(3).normal(size=(40, 3)), 2)
+    share = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    truth = (np.arange(40) % 3).tolist()
+    a, b = (
+        flat.assess(truth=truth, score=dict(enumerate(table.T)), scores=kind)["log_loss_multiclass"]
+        for table, kind in ((logits, "logit"), (share, "probability"))
+    )
+    assert (a.value, a.low, a.high) == pytest.approx((b.value, b.low, b.high), rel=1e-9)

@@ -71,3 +71,13 @@ def test_ranks_with_ties_are_counted_alike_in_a_frame(ties):
     above, tied = ((matrix > own).sum(axis=1), (matrix == own).sum(axis=1))
     places = above + (tied if ties == "pessimistic" else 1)
     assert there[name].value == pytest.approx((places <= 2).mean())
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame, pl.LazyFrame])
+def test_rows_of_no_class_have_no_rank_in_any_frame(frame):
+    """A row without a label is left out before ranks are counted, in memory and in an engine."""
+    scores = {"a": [0.5, 0.2, 0.9, 0.1, 0.3], "b": [0.3, 0.5, 0.1, 0.5, 0.3], "c": [0.2, 0.3, 0.0, 0.4, 0.4]}
+    data = frame({"y": ["a", "b", None, "c", "a"], **scores})
+    a = assay.assess(data=data, truth="y", score=list(scores), missing="drop", measures=["top_k_accuracy(k=2)"])
+    estimate = a["top_k_accuracy(k=2)"]
+    assert (estimate.value, estimate.n) == (0.875, 4)  # the last row's class is tied for the second place
