@@ -16,7 +16,7 @@ from assay.core.text import listed, quoted
 from assay.core.traits import EXTENSION, RAINIO, TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.findings import Check, Effect, Finding, Real, no_number
+from assay.inference.findings import Check, Effect, Finding, Real, no_number, refer_statistic
 from assay.inference.intervals.proportion import student_quantile
 from assay.inference.power import least_normal, least_student
 from assay.inference.resampling import SEED, stream
@@ -25,9 +25,7 @@ from assay.inference.tail_probabilities import (
     Tail,
     chi_squared,
     fisher_f,
-    normal,
     range_quantile,
-    student,
     studentised_range,
 )
 from assay.tally.real_values import Blocks, Groups
@@ -127,13 +125,14 @@ def nemenyi(t: Blocks, *, level: float = 0.95) -> tuple[Finding, ...]:
     means, error, critical = ranked(t).mean(axis=0), _rank_error(t), critical_difference(t, level)
     least = critical + least_normal(error, 0.5) - least_normal(error, 0.5, 0.5)
     notes = (f"p holds for all {t.k * (t.k - 1) // 2} pairs together",)
-    findings = []
-    for a, b in combinations(range(t.k), 2):
+
+    def compare(a: int, b: int) -> Finding:
         gap = float(means[a] - means[b])
         q = math.sqrt(2) * abs(gap) / error
         parts = {"chance": studentised_range(q, t.k), "statistic": q, "statistic_name": "q", "least": least}
-        findings.append(_pair(t, (a, b), gap, critical, level, method="nemenyi", notes=notes, **parts))
-    return tuple(findings)
+        return _pair(t, (a, b), gap, critical, level, method="nemenyi", notes=notes, **parts)
+
+    return tuple(compare(a, b) for a, b in combinations(range(t.k), 2))
 
 
 @_pairs_of_blocks(
@@ -148,18 +147,18 @@ def conover(t: Blocks, *, level: float = 0.95) -> tuple[Finding, ...]:
     a, c = float((ranks**2).sum()), j * k * (k + 1) ** 2 / 4
     t1 = (k - 1) * float(((sums - j * (k + 1) / 2) ** 2).sum()) / (a - c) if a > c else 0.0
     error = math.sqrt(max(2 * j * (a - c) / df * (1 - t1 / (j * (k - 1))), 0.0)) if df else 0.0
-    findings = []
-    for x, y in combinations(range(k), 2):
+
+    def compare(x: int, y: int) -> Finding:
         gap = float(sums[x] - sums[y])
         if error <= 1e-9 * max(1.0, abs(gap)):
             lost = SAME if gap else TIED
-            parts: dict[str, Any] = {"chance": SAME if gap else CERTAIN, "statistic": lost, "least": lost}
-            findings.append(_pair(t, (x, y), gap / j, None, level, statistic_name="difference of mean ranks", **parts))
-            continue
+            parts = refer_statistic("difference of mean ranks", lost, differs=bool(gap))
+            return _pair(t, (x, y), gap / j, None, level, least=lost, **parts)
         reach, least = student_quantile((1 + level) / 2, df) * error / j, least_student(error / j, df, level)
-        parts = {"chance": student(gap / error, df), "statistic": gap / error, "statistic_name": "t", "least": least}
-        findings.append(_pair(t, (x, y), gap / j, reach, level, method="conover", df=(df,), **parts))
-    return tuple(findings)
+        parts = refer_statistic("t", gap / error, df)
+        return _pair(t, (x, y), gap / j, reach, level, method="conover", least=least, **parts)
+
+    return tuple(compare(x, y) for x, y in combinations(range(k), 2))
 
 
 @_pairs_of_blocks(
@@ -270,8 +269,7 @@ def _normal_pair(  # noqa: PLR0917  one comparison
 ) -> Finding:
     z, least = (gap / error, least_normal(error, level)) if error else (ALL_EQUAL, ALL_EQUAL)
     reach = least_normal(error, level, 0.5) if error else None
-    parts = {"chance": normal(gap / error) if error else CERTAIN, "statistic": z, "least": least}
-    return _pair(t, at, gap, reach, level, method=method, statistic_name="z", **parts)
+    return _pair(t, at, gap, reach, level, method=method, least=least, **refer_statistic("z", z))
 
 
 @_of_groups(
@@ -294,11 +292,8 @@ def kruskal_wallis(t: Groups, *, level: float = 0.95) -> Finding:
     h = max(h, 0.0)
     small = min(t.sizes) < 5  # noqa: PLR2004  the usual floor of the chi-squared form
     return Finding(
-        chance=chi_squared(h, k - 1),
+        **refer_statistic("H", h, k - 1),
         effect=Effect(name="epsilon squared", value=h / (n - 1), no_interval="none is customary"),
-        statistic=h,
-        statistic_name="H",
-        df=(k - 1,),
         n=n,
         checks=(Check(assumes="five values in every group", holds=not small, seen=f"smallest group {min(t.sizes)}"),),
         notes=(
