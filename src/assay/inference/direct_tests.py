@@ -14,7 +14,7 @@ from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed, visible
 from assay.inference.declare import Significance
-from assay.inference.intervals.rater_intervals import coefficients, kappas
+from assay.inference.intervals.rater_agreement import coefficients, kappas
 from assay.inference.multiplicity import FAILURES
 from assay.rows.columns import Coded, coded
 from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
