@@ -131,13 +131,10 @@ def _tally(wanted: Significance, inputs: Inputs) -> Any:  # noqa: ANN401  as the
         return build(inputs)
     except FAILURES as error:
         given = [key for key in inputs.__dataclass_fields__ if getattr(inputs, key) is not None]
-        raise PlanError(
-            "test-needs",
-            f"{wanted.name} cannot be made from what is given",
-            found=f"{', '.join(given) or 'nothing'}: {visible(error)}",
-            known=needs,
-            fix=f"write assay.test({wanted.name!r}, {needs})",
-        ) from error
+        what = f"{wanted.name} cannot be made from what is given"
+        found = f"{', '.join(given) or 'nothing'}: {visible(error)}"
+        fix = f"write assay.test({wanted.name!r}, {needs})"
+        raise PlanError("test-needs", what, found=found, known=needs, fix=fix) from error
 
 
 def _square(cells: Any, models: Sequence[str] = ("A", "B")) -> Outcomes:  # noqa: ANN401

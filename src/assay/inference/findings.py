@@ -42,6 +42,12 @@ class Effect:
     share: bool = False
 
     @classmethod
+    def of(cls, name: str, value: Real, found: Interval | str | None, *, share: bool = False) -> Effect:
+        """With an interval, or the reason why there is none."""
+        ends, reason = (found, None) if isinstance(found, Interval) else (None, found)
+        return cls(name=name, value=value, interval=ends, no_interval=reason, share=share)
+
+    @classmethod
     def between(cls, name: str, value: Real, ends: Bounds, level: float, method: str, *, share: bool = False) -> Effect:
         """With an interval from one end to the other."""
         interval = Interval(low=ends[0], high=ends[1], level=level, method=method)

@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias, TypeVar
 
-from assay.core.errors import PlanError
-from assay.core.text import nearest, visible
+from assay.core.errors import PlanError, unknown_choice
+from assay.core.text import visible
 from assay.inference.findings import Adjusted, Finding
 
 Corrected: TypeAlias = list[float]
@@ -65,9 +65,7 @@ def sidak(p: Sequence[float]) -> Corrected:
     >>> [round(x, 4) for x in sidak([0.05, 0.05])]
     [0.0975, 0.0975]
     """
-    from math import expm1, log1p
-
-    return [min(1.0, -expm1(len(p) * log1p(-x))) if x < 1 else 1.0 for x in p]
+    return [min(1.0, -math.expm1(len(p) * math.log1p(-x))) if x < 1 else 1.0 for x in p]
 
 
 def family_wise_error(alpha: float, questions: int) -> float:
@@ -114,14 +112,7 @@ def correction(name: str) -> str:
     canonical = ALIASES.get(folded, folded.replace("-", "_"))
     if canonical in CORRECTIONS:
         return canonical
-    known = [*CORRECTIONS, *ALIASES]
-    close = nearest(str(name), known)
-    raise PlanError(
-        "option-unknown",
-        f'there is no correction "{visible(name)}"',
-        known=", ".join(known),
-        fix=f'did you mean "{close}"?' if close else "choose one of them",
-    )
+    raise unknown_choice(name, [*CORRECTIONS, *ALIASES], f'there is no correction "{visible(name)}"')
 
 
 def _real(number: float) -> float:
@@ -181,12 +172,8 @@ def stepped(
     {0: 0.975, 1: 0.975}
     """
     if correction not in STEPPED:
-        raise PlanError(
-            "option-unknown",
-            f"correction = {visible(repr(correction))} is not a correction of criteria",
-            known=", ".join(STEPPED),
-            fix="choose one of them",
-        )
+        what = f"correction = {visible(repr(correction))} is not a correction of criteria"
+        raise PlanError("option-unknown", what, known=", ".join(STEPPED), fix="choose one of them")
     outcomes: dict[int, Found] = {}
     open_ = list(places)
     while open_:

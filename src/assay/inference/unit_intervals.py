@@ -259,14 +259,9 @@ def compare_measure(
         none = Undefined(reason=f"{measure.title} of one of the models is undefined or infinite", code="undefined")
         return Finding(chance=none, effect=Effect(name=name, value=none), statistic=none, **about)  # type: ignore[arg-type]
     difference = float(both[0] - both[1])
-    interval = difference_interval(values, a, b, difference=difference, level=level, unit=unit)
+    interval, error = difference_interval(values, a, b, difference=difference, level=level, unit=unit)
     share = tuple(map(float, measure.range)) == (0.0, 1.0)
-    error = interval[1]
-    effect = Effect(
-        name=name, value=difference, share=share,
-        interval=interval[0] if isinstance(interval[0], Interval) else None,
-        no_interval=interval[0] if isinstance(interval[0], str) else None,
-    )  # fmt: skip
+    effect = Effect.of(name, difference, interval, share=share)
     chance, notes = _chance(
         values, (a, b), (first, second), difference=difference, error=error, swaps=swaps, seed=seed, unit=unit
     )

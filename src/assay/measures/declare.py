@@ -188,12 +188,9 @@ class Measure:
         known = self.parameters
         for name in given:
             if name not in known:
-                raise PlanError(
-                    "measure-needs",
-                    f'{self.name} has no parameter "{visible(name)}"',
-                    known=", ".join(known) or "none",
-                    fix="`assay show " + self.name + "` lists its parameters",
-                )
+                what = f'{self.name} has no parameter "{visible(name)}"'
+                fix = "`assay show " + self.name + "` lists its parameters"
+                raise PlanError("measure-needs", what, known=", ".join(known) or "none", fix=fix)
         return replace(self, given={**self.given, **given})
 
     @property
@@ -244,11 +241,8 @@ class Measure:
     def _arguments(self) -> dict[str, object]:
         if self.needs:
             parameter = self.needs[0]
-            raise PlanError(
-                "measure-needs",
-                f"{self.name} needs {' and '.join(self.needs)}",
-                fix=f"write it with the name, as in {self.name}({parameter}=...)",
-            )
+            what = f"{self.name} needs {' and '.join(self.needs)}"
+            raise PlanError("measure-needs", what, fix=f"write it with the name, as in {self.name}({parameter}=...)")
         return dict(self.given)
 
 
@@ -359,9 +353,6 @@ def _parse(text: str, registry: Registry[Measure]) -> Measure:
     try:
         given: dict[str, object] = {str(k.arg): ast.literal_eval(k.value) for k in tree.keywords}
     except ValueError as error:
-        raise PlanError(
-            "measure-needs",
-            f'the parameters of "{visible(text)}" are not plain values',
-            fix="write numbers, quoted text, or {label: number}",
-        ) from error
+        what = f'the parameters of "{visible(text)}" are not plain values'
+        raise PlanError("measure-needs", what, fix="write numbers, quoted text, or {label: number}") from error
     return base_measure.with_(**given)

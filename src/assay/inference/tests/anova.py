@@ -171,11 +171,8 @@ def squares(t: Groups) -> tuple[Fraction, Fraction]:
 def _repeated(t: Blocks, level: float, *, corrected: bool) -> Finding:
     j, k = t.j, t.k
     if k < 2 or j < 2:  # noqa: PLR2004  nothing repeated
-        raise PlanError(
-            "test-needs",
-            f"the test takes two models and two {t.unit}s at least, not {k} and {j}",
-            fix=f"give more models or {t.unit}s",
-        )
+        what = f"the test takes two models and two {t.unit}s at least, not {k} and {j}"
+        raise PlanError("test-needs", what, fix=f"give more models or {t.unit}s")
     over = math.lcm(*(one.over for one in t.values))
     columns = [[x * (over // one.over) for x in one.whole] for one in t.values]
     total = sum(map(sum, columns))

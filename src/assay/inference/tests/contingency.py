@@ -129,11 +129,8 @@ def chi_squared_fit(t: Table, *, level: float = 0.95) -> Finding:
     """The first row of the table is what was seen, the second the reference counts."""
     seen, reference = (np.array(row, dtype=np.float64) for row in t.rows[:2])
     if len(t.rows) != 2 or not seen.sum() or not (reference > 0).all():  # noqa: PLR2004  seen and reference
-        raise PlanError(
-            "test-needs",
-            "a test of fit needs one row of counts seen and one of reference counts above 0",
-            fix="give two rows of counts",
-        )
+        what = "a test of fit needs one row of counts seen and one of reference counts above 0"
+        raise PlanError("test-needs", what, fix="give two rows of counts")
     n = int(seen.sum())
     expected = reference / reference.sum() * seen.sum()
     value, df = _pearson(seen, expected), len(seen) - 1

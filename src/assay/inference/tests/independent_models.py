@@ -106,12 +106,11 @@ def apart_difference(
     share = wanted.gives is Share
     if gap.value is None or gap.interval is None:
         lost = Undefined(reason=gap.reason or "there is no interval")
-        value: Real = lost if gap.value is None else gap.value
-        effect = Effect(name=name, value=value, no_interval=None if gap.value is None else gap.reason, share=share)
-        parts = {"statistic": lost, "least": lost, "more": more, "about": wanted.title}
-        return _finding(t, chance=lost, effect=effect, statistic_name="z", **parts)
-    parts = apart_from_zero(gap.value, (gap.interval.low, gap.interval.high), level)
-    effect = Effect(name=name, value=gap.value, interval=gap.interval, share=share)
+        unsure = (lost, None) if gap.value is None else (gap.value, gap.reason)
+        effect, parts = Effect.of(name, *unsure, share=share), dict.fromkeys(("chance", "statistic", "least"), lost)
+    else:
+        parts = apart_from_zero(gap.value, (gap.interval.low, gap.interval.high), level)
+        effect = Effect(name=name, value=gap.value, interval=gap.interval, share=share)
     return _finding(t, effect=effect, statistic_name="z", about=wanted.title, more=more, **parts)
 
 
@@ -161,11 +160,8 @@ def estimate(
         confusion = t.confusions[model]
         tables = confusion.multiclass()
         if measure.takes is Binary and positive is None:
-            raise PlanError(
-                "measure-unfit",
-                f"{measure.title} speaks of one class",
-                fix="state the positive class, or ask an average",
-            )
+            what = f"{measure.title} speaks of one class"
+            raise PlanError("measure-unfit", what, fix="state the positive class, or ask an average")
         at = None if positive is None else confusion.labels.index(positive)
         value = measure(tables.one_vs_rest().at(cast("int", at)) if measure.takes is Binary else tables)
         interval_or_reason = Uncertainty(confusion, wanted, positive=positive).overall(measure, value)

@@ -244,8 +244,5 @@ def need_groups(t: Groups, least: int, most: int | None = None) -> None:
     """Refuse another number of groups than a test takes."""
     k = len(t.values)
     if k < least or (most is not None and k > most):
-        raise PlanError(
-            "test-needs",
-            f"the test takes {least} groups{' or more' if most is None else ''}, not {k}",
-            fix="choose a test for this number of groups",
-        )
+        what = f"the test takes {least} groups{' or more' if most is None else ''}, not {k}"
+        raise PlanError("test-needs", what, fix="choose a test for this number of groups")

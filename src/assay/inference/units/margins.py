@@ -85,12 +85,10 @@ class Difference:
 def checked_margin(margin: float, most: float) -> float:
     """A margin that is one: above 0, below what is possible."""
     if not isinstance(margin, (int, float)) or isinstance(margin, bool) or not 0 < margin < most:
-        raise PlanError(
-            "value-out-of-domain",
-            f"margin = {margin!r} is not a margin",
-            known=f"above 0{'' if math.isinf(most) else f', below {most:g}'}",
-            fix="state the largest difference that does not matter, as a positive number",
-        )
+        what = f"margin = {margin!r} is not a margin"
+        known = f"above 0{'' if math.isinf(most) else f', below {most:g}'}"
+        fix = "state the largest difference that does not matter, as a positive number"
+        raise PlanError("value-out-of-domain", what, known=known, fix=fix)
     return float(margin)
 
 
