@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -28,6 +28,7 @@ SAME: Final = 1e-7
 """Tables whose chances differ by less, relatively, are equally likely (the tolerance of R's fisher.test)."""
 TABLES: Final = 9999
 NOT_PAIRED: Final = ("on two models of the same rows: those are paired", "on shares instead of counts")
+LARGE_COUNTS: Final = "expected counts are 1 or more, and 5 or more in four cells of five"
 TOO_FEW: Final = Undefined(reason="too few rows for the correction", code="too-few")
 ALL_ALIKE: Final = Undefined(reason="every row is a success, or none is", code="zero-variance")
 EMPTY_MARGIN: Final = Undefined(reason="a whole row or column of the table is zero", code="zero-margin")
@@ -46,7 +47,7 @@ _association = partial(
 
 @_association(
     title="Chi-squared test of association",
-    assumes=("rows are independent", "expected counts are 1 or more, and 5 or more in four cells of five"),
+    assumes=("rows are independent", LARGE_COUNTS),
     source=TS4213("7.5"),
     spec="T-09",
 )
@@ -267,23 +268,18 @@ def _four_cells(t: Table, needs: str, fix: str) -> tuple[tuple[int, ...], ...]:
 
 def _occupied(t: Table) -> Floats:
     cells = np.array(t.rows, dtype=np.float64)
-    kept: Floats = cells[cells.sum(axis=1) > 0][:, cells.sum(axis=0) > 0]
-    return kept
+    return cast("Floats", cells[cells.sum(axis=1) > 0][:, cells.sum(axis=0) > 0])
 
 
 def _expected(seen: Floats) -> Floats:
-    found: Floats = seen.sum(axis=1, keepdims=True) * seen.sum(axis=0, keepdims=True) / seen.sum()
-    return found
+    return cast("Floats", seen.sum(axis=1, keepdims=True) * seen.sum(axis=0, keepdims=True) / seen.sum())
 
 
 def _large_enough(expected: Floats) -> Check:
     small = float((expected < 5).mean())  # noqa: PLR2004  Cochran 1954: 1 at least, and 5 in four cells of five
     holds = bool(expected.min() >= 1 and small <= 0.2)  # noqa: PLR2004
-    return Check(
-        assumes="expected counts are 1 or more, and 5 or more in four cells of five",
-        holds=holds,
-        seen=f"smallest expected count {expected.min():.3g}, {small:.0%} of the cells below 5",
-    )
+    seen = f"smallest expected count {expected.min():.3g}, {small:.0%} of the cells below 5"
+    return Check(assumes=LARGE_COUNTS, holds=holds, seen=seen)
 
 
 def _hypergeometric(a: int, row: int, column: int, n: int) -> Tail:

@@ -42,8 +42,6 @@ IDENTICAL: Final = Undefined(reason="zero variance: the two rankings are identic
 NO_SPREAD: Final = Undefined(
     reason="zero variance: the difference of the areas would be the same on any rows like these", code="zero-variance"
 )
-
-
 CLUSTERED: Final = "on clustered rows: resample the clusters"
 of_two_areas = partial(
     significance,

@@ -21,6 +21,7 @@ from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns
 
 NO_DISPUTE: Final = Undefined(reason="the models never disagree", code="no-discordant-pairs")
 ALL_DISPUTED: Final = Undefined(reason="every row is in dispute", code="zero-variance")
+SAME_CALLS: Final = "the models call every row the same"
 POWERLESS: Final = "the models are right on exactly the same rows, so the test has no power here"
 NO_ROWS: Final = Undefined(reason="there are no rows", code="n=0")
 ASKS: Final = "are A and B right equally often on the same rows?"
@@ -38,9 +39,17 @@ _mcnemar = partial(
     source=(TS4213("7.9"), RAINIO("McNemar's test")),
     spec="T-14",
 )
+LARGE: Final = "rows in dispute times models is 24 or more"
 MANY: Final = 24
 """Rows in dispute times models from which the chi-squared form of Cochran's Q is trusted (Tate and Brown 1970)."""
-LABELS: Final = "largest difference between the shares of one class called by A and by B"
+_of_calls = partial(
+    significance,
+    effect="largest difference between the shares of one class called by A and by B",
+    assumes=("rows are independent", "many rows called differently"),
+    never=("as a test of accuracy: use McNemar's test on right and wrong",),
+    source=(TS4213("7.9"), EXTENSION),
+    spec="T-35",
+)
 
 
 @_mcnemar(
@@ -271,27 +280,16 @@ def cochran_q(t: Patterns, *, level: float = 0.95) -> Finding:
         ),
         n=t.n,
         counts={**{f"{name} right": x for name, x in zip(t.models, right, strict=True)}, "rows in dispute": dispute},
-        checks=(
-            Check(
-                assumes="rows in dispute times models is 24 or more",
-                holds=dispute * k >= MANY,
-                seen=f"{dispute:,} rows in dispute, {k} models",
-            ),
-        ),
+        checks=(Check(assumes=LARGE, holds=dispute * k >= MANY, seen=f"{dispute:,} rows in dispute, {k} models"),),
         notes=("all models are right on exactly the same rows",) if t.n and not dispute else (),
         least=least_disagreement(max((one.disagree for one in t.pairs()), default=0), t.n, level),
     )
 
 
-@significance(
+@_of_calls(
     title="Bowker's test of symmetry",
     asks="where A and B call a row differently, do the swaps go both ways equally often?",
     null="P(A calls i, B calls j) = P(A calls j, B calls i) for all classes",
-    effect=LABELS,
-    assumes=("rows are independent", "many rows called differently"),
-    never=("as a test of accuracy: use McNemar's test on right and wrong",),
-    source=(TS4213("7.9"), EXTENSION),
-    spec="T-35",
 )
 def bowker(t: Calls, *, level: float = 0.95) -> Finding:
     value, pairs = 0.0, 0
@@ -304,16 +302,11 @@ def bowker(t: Calls, *, level: float = 0.95) -> Finding:
     return _labels(t, value, pairs, level)
 
 
-@significance(
+@_of_calls(
     title="Stuart-Maxwell test of marginal homogeneity",
     also=("marginal homogeneity",),
     asks="do A and B call every class equally often?",
     null="P(A calls i) = P(B calls i) for every class",
-    effect=LABELS,
-    assumes=("rows are independent", "many rows called differently"),
-    never=("as a test of accuracy: use McNemar's test on right and wrong",),
-    source=(TS4213("7.9"), EXTENSION),
-    spec="T-35",
     errata=("E-TS-30",),
 )
 def stuart_maxwell(t: Calls, *, level: float = 0.95) -> Finding:
@@ -334,7 +327,7 @@ def _labels(t: Calls, value: float, df: int, level: float) -> Finding:
     rows, n = np.array(t.rows, dtype=np.float64), t.n
     gaps = (rows.sum(axis=1) - rows.sum(axis=0)) / n if n else np.zeros(1)
     worst = int(np.argmax(np.abs(gaps)))
-    lost = NO_ROWS if not n else Undefined(reason="the models call every row the same", code="no-discordant-pairs")
+    lost = Undefined(reason=SAME_CALLS, code="no-discordant-pairs") if n else NO_ROWS
     return Finding(
         **refer_statistic("chi-squared", value if df else lost, df),
         effect=Effect(
@@ -345,6 +338,6 @@ def _labels(t: Calls, value: float, df: int, level: float) -> Finding:
         ),
         n=n,
         counts={"called differently": n - int(np.trace(rows))},
-        notes=("the models call every row the same",) if n and not df else (),
+        notes=(SAME_CALLS,) if n and not df else (),
         least=min(1.0, least_chi_squared(df, n, level) * math.sqrt((n - np.trace(rows)) / n)) if df else lost,
     )

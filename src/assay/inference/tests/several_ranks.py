@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
@@ -38,14 +38,13 @@ if TYPE_CHECKING:
 SHUFFLES: Final = 9999
 HELD: Final = 1 << 20
 """Random numbers held at a time."""
+ENOUGH: Final = "enough blocks and models for the approximation"
 SMALL_J, SMALL_K = 10, 5
 """With fewer blocks or models the chi-squared form of Friedman's test is unreliable (Rainio et al. 2024)."""
 TIED: Final = Undefined(reason="all models are tied in every block", code="all-tied")
 SAME: Final = Undefined(reason="every block ranks the models alike, so F is infinite", code="overflow")
 RESAMPLED: Final = ("on values from resampling one data set, unless the dependence is accepted and labelled",)
 BLOCKED: Final = ("blocks are independent", "the values of a block come from the same item or data set")
-
-
 _friedman_form = partial(
     significance,
     family="friedman",
@@ -56,8 +55,6 @@ _friedman_form = partial(
     never=RESAMPLED,
 )
 ALL_EQUAL: Final = Undefined(reason="all values are equal", code="all-tied")
-
-
 _pairs_of_blocks = partial(
     significance,
     asks="which models differ in their mean rank?",
@@ -183,8 +180,7 @@ def ranked(t: Blocks) -> Floats:
     if t.k < 2:  # noqa: PLR2004  nothing to rank
         raise PlanError("test-needs", "ranks need two models at least", fix="give more models")
     values = t.matrix()
-    found: Floats = rankdata(values if t.lower_is_better else -values, axis=1)
-    return found
+    return cast("Floats", rankdata(values if t.lower_is_better else -values, axis=1))
 
 
 def friedman_statistic(ranks: Floats) -> float | None:
@@ -232,13 +228,7 @@ def _friedman(
         df=() if value is None else df,
         n=t.j,
         counts={f"mean rank of {m}": round(float(r), 6) for m, r in zip(t.models, means, strict=True)},
-        checks=(
-            Check(
-                assumes="enough blocks and models for the approximation",
-                holds=t.j >= SMALL_J or t.k >= SMALL_K,
-                seen=f"{t.j} {t.unit}s, {t.k} models",
-            ),
-        ),
+        checks=(Check(assumes=ENOUGH, holds=t.j >= SMALL_J or t.k >= SMALL_K, seen=f"{t.j} {t.unit}s, {t.k} models"),),
         notes=(TIED.reason,) if value is None else (*notes, *more),
         least=critical_difference(t, level),
     )

@@ -202,8 +202,7 @@ def midranks(scores: Floats) -> Floats:
     """The ranks of the scores of each model, ties sharing theirs."""
     from scipy.stats import rankdata
 
-    found: Floats = rankdata(scores, axis=1)
-    return found
+    return cast("Floats", rankdata(scores, axis=1))
 
 
 def neighbourhoods(places: Floats, most: int | None = None) -> tuple[Floats, Whole]:
@@ -258,16 +257,14 @@ def by_row(measure: Measure, matrix: Floats, truth: Whole) -> Floats:
     own = np.take_along_axis(matrix, truth[:, np.newaxis], axis=1)
     if measure.name == "log_loss_multiclass":
         with np.errstate(divide="ignore", invalid="ignore"):  # no probabilities: told as undefined
-            loss: Floats = -np.log(clipped(own[:, 0], cast("float | None", given["clip"])))
-            return loss
+            return cast("Floats", -np.log(clipped(own[:, 0], cast("float | None", given["clip"]))))
     if measure.name == "brier_score_multiclass":
         squares: Floats = (matrix**2).sum(axis=1)
         gap: Floats = (1 - own[:, 0]) ** 2 - own[:, 0] ** 2
         return squares + gap
     if measure.name == "spherical_score_multiclass":
         length = np.sqrt((matrix**2).sum(axis=1))
-        towards: Floats = np.divide(own[:, 0], length, out=np.zeros(len(own)), where=length > 0)
-        return towards
+        return cast("Floats", np.divide(own[:, 0], length, out=np.zeros(len(own)), where=length > 0))
     if measure.name != "top_k_accuracy":
         msg = f"{measure.name} is not a mean over rows"
         raise TypeError(msg)

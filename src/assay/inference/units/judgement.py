@@ -113,8 +113,7 @@ class Units:
     def resampled(self, draws: int, seed: int, *, stratified: bool) -> Floats:
         """The difference on draws of the units, over all of them or within those of the same classes."""
         a, b = self._redrawn(draws, seed, stratified=stratified)
-        gap: Floats = a - b
-        return gap
+        return a - b
 
     def added(self, level: float, draws: int, seed: int, *, stratified: bool) -> Interval | None:
         """Without draws where that is known; of areas near 1 or 0, whose draws hardly vary, their intervals added."""
@@ -162,8 +161,7 @@ class Units:
         left = np.tile(self.count.astype(np.float64), (stop - start, 1))
         left[np.arange(stop - start), np.arange(start, stop)] -= 1
         a, b = self._of(left)
-        gap: Floats = a - b
-        return gap
+        return a - b
 
     def linearised(self) -> tuple[float, float]:
         """The standard error of the difference to first order, and as how many equal units it rests on."""

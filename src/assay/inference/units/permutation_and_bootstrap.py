@@ -55,8 +55,6 @@ RESAMPLED: Final = Source("Efron and Tibshirani 1993", "chapters 14 and 15")
 BY_SUBJECT: Final = "on several rows of one subject: swap or resample subjects"
 UNDISPUTED: Final = Undefined(reason=ALIKE, code="no-discordant-pairs")
 UNMOVED: Final = Undefined(reason=NO_SPREAD, code="zero-variance")
-
-
 RESAMPLING: Final = {"level": 0.95, "draws": DRAWS, "seed": SEED, "stratified": False}
 """Parameters of every test by swaps or draws."""
 OF_A_MEASURE: Final = {"measure": "accuracy", "positive": None, **RESAMPLING}
