@@ -13,8 +13,15 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from assay.core.values import Undefined
-from assay.inference.intervals.rater_intervals import agreement_interval, standard_error
-from assay.measures.rater_coefficients import cohen, fleiss, gwet, krippendorff, weights
+from assay.inference.intervals.rater_agreement import (
+    agreement_interval,
+    cohen,
+    fleiss,
+    gwet,
+    krippendorff,
+    standard_error,
+    weights,
+)
 from assay.tally.labels.ratings import Ratings
 
 HELD = tomllib.loads((Path(__file__).parent / "raters.toml").read_text(encoding="utf-8"))

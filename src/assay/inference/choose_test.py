@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.core.errors import PlanError
 from assay.core.text import quoted
@@ -89,36 +89,22 @@ def insist(
     test = _found(asked)
     if plain.test is not None and test.name == plain.test.name:
         return plain
+    by_table = f"{plain.test.name if plain.test else 'no test'}: {plain.why}"
     if not (because and because.strip()):
-        raise PlanError(
-            "test-refused",
-            f"{test.name} is not the test the table gives here",
-            found=f"{plain.test.name if plain.test else 'no test'}: {plain.why}",
-            fix="leave the test out, or say why: because='...' (--because)",
-        )
+        what = f"{test.name} is not the test the table gives here"
+        fix = "leave the test out, or say why: because='...' (--because)"
+        raise PlanError("test-refused", what, found=by_table, fix=fix)
     label = f"chosen by hand: {because.strip()}"
     refusal = next((one for one in plain.refused if one.test in (test.name, test.family) and one.hard), None)
     if refusal is not None:
         dependent = kind is Kind.RESAMPLES and test.name in DEPENDENT
         if not (override or (dependent and accept_dependence)):
             word = "accept_dependence=True (--accept-dependence)" if dependent else "override=True (--override)"
-            raise PlanError(
-                "test-refused",
-                f"{test.name} is not admissible here",
-                found=refusal.why,
-                known=f"the table gives {plain.test.name if plain.test else 'no test'}: {plain.why}",
-                fix=f"use that test, or insist: {word}; every output will say so",
-            )
+            what, known = f"{test.name} is not admissible here", f"the table gives {by_table}"
+            fix = f"use that test, or insist: {word}; every output will say so"
+            raise PlanError("test-refused", what, found=refusal.why, known=known, fix=fix)
         label = f"{ANTICONSERVATIVE if kind is Kind.RESAMPLES else DEVIATES}; {label}"
-    return Choice(
-        row=plain.row,
-        test=test,
-        beside=(),
-        after=plain.after,
-        why=f"asked for; the table gives {plain.test.name if plain.test else 'no test'}: {plain.why}",
-        refused=plain.refused,
-        label=label,
-    )
+    return replace(plain, test=test, beside=(), why=f"asked for; the table gives {by_table}", label=label)
 
 
 def _row(kind: Kind, models: int, question: Question) -> Row:
@@ -126,12 +112,8 @@ def _row(kind: Kind, models: int, question: Question) -> Row:
         if kind in row.kinds and row.models[0] <= models <= row.models[1] and question in row.questions:
             return row
     known = sorted({str(q) for row in TABLE if kind in row.kinds for q in row.questions})
-    raise PlanError(
-        "comparison-needs",
-        f"no test asks about {question} with {kind} of {models} models",
-        known=", ".join(known) or "nothing",
-        fix="ask one of the known questions",
-    )
+    what = f"no test asks about {question} with {kind} of {models} models"
+    raise PlanError("comparison-needs", what, known=", ".join(known) or "nothing", fix="ask one of the known questions")
 
 
 def _refused(row: Row, kind: Kind, taken: str | None) -> tuple[Refusal, ...]:
@@ -145,10 +127,6 @@ def _found(asked: str) -> Significance:
             return test
     siblings = every_test(family=asked)
     if len(siblings) > 1:
-        raise PlanError(
-            "test-ambiguous",
-            f"{quoted(asked)} has several forms",
-            known=", ".join(test.name for test in siblings),
-            fix="name the form",
-        )
+        what = f"{quoted(asked)} has several forms"
+        raise PlanError("test-ambiguous", what, known=", ".join(test.name for test in siblings), fix="name the form")
     return siblings[0] if siblings else find_test(asked)

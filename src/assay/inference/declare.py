@@ -103,36 +103,23 @@ class Significance:
 
     def _run(self, tally: object, given: dict[str, object]) -> Finding | tuple[Finding, ...]:
         if not isinstance(tally, self.accepts):
-            raise PlanError(
-                "test-needs",
-                f"{self.name} takes a tally of the kind {self.takes.__name__}, not {type(tally).__name__}",
-                known=_taken(self.takes),
-                fix="let assay.compare count the rows, or build the tally from counts",
-            )
+            what = f"{self.name} takes a tally of the kind {self.takes.__name__}, not {type(tally).__name__}"
+            fix = "let assay.compare count the rows, or build the tally from counts"
+            raise PlanError("test-needs", what, known=_taken(self.takes), fix=fix)
         known = self.parameters
         for name in given:
             if name not in known:
-                raise PlanError(
-                    "test-needs",
-                    f'{self.name} has no parameter "{visible(name)}"',
-                    known=", ".join(known) or "none",
-                    fix="leave it out",
-                )
+                what = f'{self.name} has no parameter "{visible(name)}"'
+                raise PlanError("test-needs", what, known=", ".join(known) or "none", fix="leave it out")
         for name, default in known.items():
             if default is inspect.Parameter.empty and name not in given:
-                raise PlanError(
-                    "test-needs",
-                    f'{self.name} needs its parameter "{name}", which has no default',
-                    known=", ".join(known),
-                    fix=f"state {name}; it is decided before the data are seen",
-                )
+                what = f'{self.name} needs its parameter "{name}", which has no default'
+                fix = f"state {name}; it is decided before the data are seen"
+                raise PlanError("test-needs", what, known=", ".join(known), fix=fix)
         if given.get("alternative", "two-sided") not in ALTERNATIVES:
-            raise PlanError(
-                "option-unknown",
-                f"alternative = {given['alternative']!r} is not one",
-                known=", ".join(ALTERNATIVES),
-                fix="choose one of them; greater means that the first model is ahead",
-            )
+            what = f"alternative = {given['alternative']!r} is not one"
+            fix = "choose one of them; greater means that the first model is ahead"
+            raise PlanError("option-unknown", what, known=", ".join(ALTERNATIVES), fix=fix)
         defaults = {name: default for name, default in known.items() if default is not inspect.Parameter.empty}
         return self.function(tally, **{**defaults, **given})
 

@@ -14,7 +14,7 @@ from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed, visible
 from assay.inference.declare import Significance
-from assay.inference.intervals.rater_intervals import coefficients, kappas
+from assay.inference.intervals.rater_agreement import coefficients, kappas
 from assay.inference.multiplicity import FAILURES
 from assay.rows.columns import Coded, coded
 from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
@@ -141,13 +141,10 @@ def _tally(wanted: Significance, inputs: Inputs) -> Any:  # noqa: ANN401  as the
         return build(inputs)
     except FAILURES as error:
         given = [key for key in inputs.__dataclass_fields__ if getattr(inputs, key) is not None]
-        raise PlanError(
-            "test-needs",
-            f"{wanted.name} cannot be made from what is given",
-            found=f"{', '.join(given) or 'nothing'}: {visible(error)}",
-            known=needs,
-            fix=f"write assay.test({wanted.name!r}, {needs})",
-        ) from error
+        what = f"{wanted.name} cannot be made from what is given"
+        found = f"{', '.join(given) or 'nothing'}: {visible(error)}"
+        fix = f"write assay.test({wanted.name!r}, {needs})"
+        raise PlanError("test-needs", what, found=found, known=needs, fix=fix) from error
 
 
 def _square(cells: Any, models: Sequence[str] = ("A", "B")) -> Outcomes:  # noqa: ANN401

@@ -159,12 +159,9 @@ class Estimate(Shown):
         return "undefined" if isinstance(self.result, Undefined) else format(self.result.value, spec)
 
     def _refuse_order(self, other: object) -> bool:
-        raise PlanError(
-            "comparison-needs",
-            f"{self.measure} has an interval, so that a plain comparison would hide how sure it is",
-            found=f"compared with {other!r}"[:80],
-            fix=f'decide with its uncertainty: assessment.accept("{self.measure} >= 0.85"); the value is float(...)',
-        )
+        what = f"{self.measure} has an interval, so that a plain comparison would hide how sure it is"
+        fix = f'decide with its uncertainty: assessment.accept("{self.measure} >= 0.85"); the value is float(...)'
+        raise PlanError("comparison-needs", what, found=f"compared with {other!r}"[:80], fix=fix)
 
     __lt__ = __le__ = __gt__ = __ge__ = _refuse_order
 

@@ -3,20 +3,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from assay.core.shown import Shown, TableRows
 from assay.core.text import figure
 from assay.core.values import Undefined
 from assay.inference.estimates import Interval, real_to_json
-from assay.inference.tail_probabilities import ALTERNATIVES, Alternative, Tail, shown
+from assay.inference.tail_probabilities import (
+    ALTERNATIVES,
+    CERTAIN,
+    Alternative,
+    Tail,
+    chi_squared,
+    fisher_f,
+    normal,
+    shown,
+    student,
+)
 
 Real: TypeAlias = float | Undefined
 Bounds: TypeAlias = tuple[float, float]
 POINTS = 100
 """A difference of shares is told in points, hundredths of the whole."""
+TAILS: Final[Mapping[str, Callable[..., Tail]]] = {"t": student, "z": normal, "F": fisher_f}
+"""Distributions by the name of the statistic; others follow chi-squared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +40,12 @@ class Effect:
     interval: Interval | None = None
     no_interval: str | None = None
     share: bool = False
+
+    @classmethod
+    def of(cls, name: str, value: Real, found: Interval | str | None, *, share: bool = False) -> Effect:
+        """With an interval, or the reason why there is none."""
+        ends, reason = (found, None) if isinstance(found, Interval) else (None, found)
+        return cls(name=name, value=value, interval=ends, no_interval=reason, share=share)
 
     @classmethod
     def between(cls, name: str, value: Real, ends: Bounds, level: float, method: str, *, share: bool = False) -> Effect:
@@ -238,10 +256,26 @@ def no_number(effect: str, why: Undefined, statistic: str, /, **said: Any) -> Fi
     return Finding(statistic_name=statistic, **{**plain, **said})
 
 
+def refer_statistic(
+    name: str, value: Real, *df: float, alternative: Alternative = "two-sided", differs: bool = False
+) -> dict[str, Any]:
+    """Parts of a finding: a statistic and its p, which is 1 where nothing differs, and undefined without rows.
+
+    >>> str(refer_statistic("chi-squared", 8.17, 1)["chance"])
+    '= 0.00426'
+    """
+    if isinstance(value, Undefined):
+        chance = value if differs or value.code == "n=0" else CERTAIN
+    else:
+        sided = {} if alternative == "two-sided" else {"alternative": alternative}
+        chance = TAILS.get(name, chi_squared)(value, *df, **sided)
+    return {"chance": chance, "statistic": value, "statistic_name": name, "df": df, "alternative": alternative}
+
+
 def _real(name: str, value: Real) -> dict[str, object]:
     if isinstance(value, Undefined):
         return {name: None, "undefined": value.reason}
     return {name: real_to_json(float(value))}
 
 
-__all__ = ["ALTERNATIVES", "Adjusted", "Check", "Effect", "Finding", "Real", "no_number"]
+__all__ = ["ALTERNATIVES", "Adjusted", "Check", "Effect", "Finding", "Real", "no_number", "refer_statistic"]

@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias, TypeVar
 
-from assay.core.errors import PlanError
-from assay.core.text import nearest, visible
+from assay.core.errors import PlanError, unknown_choice
+from assay.core.text import visible
 from assay.inference.findings import Adjusted, Finding
 
 Corrected: TypeAlias = list[float]
@@ -65,9 +65,7 @@ def sidak(p: Sequence[float]) -> Corrected:
     >>> [round(x, 4) for x in sidak([0.05, 0.05])]
     [0.0975, 0.0975]
     """
-    from math import expm1, log1p
-
-    return [min(1.0, -expm1(len(p) * log1p(-x))) if x < 1 else 1.0 for x in p]
+    return [min(1.0, -math.expm1(len(p) * math.log1p(-x))) if x < 1 else 1.0 for x in p]
 
 
 def family_wise_error(alpha: float, questions: int) -> float:
@@ -79,13 +77,14 @@ def family_wise_error(alpha: float, questions: int) -> float:
     return 1 - (1 - alpha) ** questions
 
 
-CORRECTIONS: Final[dict[str, Callable[[Sequence[float]], Corrected]]] = {
-    "holm": holm,
-    "bonferroni": bonferroni,
-    "fdr_bh": benjamini_hochberg,
-    "fdr_by": benjamini_yekutieli,
-    "sidak": sidak,
+CORRECTIONS: Final[dict[str, tuple[Callable[[Sequence[float]], Corrected], str]]] = {
+    "holm": (holm, "Holm"),
+    "bonferroni": (bonferroni, "Bonferroni"),
+    "fdr_bh": (benjamini_hochberg, "Benjamini-Hochberg"),
+    "fdr_by": (benjamini_yekutieli, "Benjamini-Yekutieli"),
+    "sidak": (sidak, "Šidák"),
 }
+"""By canonical name: the procedure, and whose it is."""
 ALIASES: Final = {
     "ts-7.10.2": "holm",
     "benjamini-hochberg": "fdr_bh",
@@ -95,13 +94,6 @@ ALIASES: Final = {
     "šidák": "sidak",
 }
 """Other spellings, as they are compared: lower case, with hyphens."""
-SHOWN: Final = {
-    "holm": "Holm",
-    "bonferroni": "Bonferroni",
-    "fdr_bh": "Benjamini-Hochberg",
-    "fdr_by": "Benjamini-Yekutieli",
-    "sidak": "Šidák",
-}
 
 
 def correction(name: str) -> str:
@@ -114,14 +106,7 @@ def correction(name: str) -> str:
     canonical = ALIASES.get(folded, folded.replace("-", "_"))
     if canonical in CORRECTIONS:
         return canonical
-    known = [*CORRECTIONS, *ALIASES]
-    close = nearest(str(name), known)
-    raise PlanError(
-        "option-unknown",
-        f'there is no correction "{visible(name)}"',
-        known=", ".join(known),
-        fix=f'did you mean "{close}"?' if close else "choose one of them",
-    )
+    raise unknown_choice(name, [*CORRECTIONS, *ALIASES], f'there is no correction "{visible(name)}"')
 
 
 def _real(number: float) -> float:
@@ -150,7 +135,7 @@ def adjust(p: Iterable[float], method: str = "holm") -> list[float]:
     if not all(0 <= x <= 1 for x in values):
         wrong = next(x for x in values if not 0 <= x <= 1)
         raise PlanError("value-out-of-domain", f"{wrong!r} is not a p value", known="0 to 1", fix="give p values only")
-    return CORRECTIONS[name](values)
+    return CORRECTIONS[name][0](values)
 
 
 def adjusted(findings: Sequence[Finding], by: str = "holm") -> list[Finding]:
@@ -158,12 +143,12 @@ def adjusted(findings: Sequence[Finding], by: str = "holm") -> list[Finding]:
 
     A question that was asked but has no p still belongs to the family, so that it cannot shrink it.
     """
-    name = correction(by)
+    correct, shown = CORRECTIONS[correction(by)]
     if len(findings) < 2:  # noqa: PLR2004  alone
         return list(findings)
-    corrected = CORRECTIONS[name]([1.0 if one.p is None else one.p for one in findings])
+    corrected = correct([1.0 if one.p is None else one.p for one in findings])
     return [
-        one if one.p is None else one.said(adjusted=Adjusted(p=p, by=SHOWN[name], of=len(findings)))
+        one if one.p is None else one.said(adjusted=Adjusted(p=p, by=shown, of=len(findings)))
         for one, p in zip(findings, corrected, strict=True)
     ]
 
@@ -181,12 +166,8 @@ def stepped(
     {0: 0.975, 1: 0.975}
     """
     if correction not in STEPPED:
-        raise PlanError(
-            "option-unknown",
-            f"correction = {visible(repr(correction))} is not a correction of criteria",
-            known=", ".join(STEPPED),
-            fix="choose one of them",
-        )
+        what = f"correction = {visible(repr(correction))} is not a correction of criteria"
+        raise PlanError("option-unknown", what, known=", ".join(STEPPED), fix="choose one of them")
     outcomes: dict[int, Found] = {}
     open_ = list(places)
     while open_:

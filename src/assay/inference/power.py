@@ -74,11 +74,8 @@ def rows_for_mcnemar(difference: float, disagree: float, level: float = 0.95, po
     _between(difference, 0, 1, "difference")
     _between(disagree, 0, 1, "disagree", closed=True)
     if disagree < difference:
-        raise PlanError(
-            "value-out-of-domain",
-            f"a difference of {difference:g} needs at least as large a share of rows in dispute, not {disagree:g}",
-            fix="give a share of rows in dispute of the difference or more",
-        )
+        what = f"a difference of {difference:g} needs at least as large a share of rows in dispute, not {disagree:g}"
+        raise PlanError("value-out-of-domain", what, fix="give a share of rows in dispute of the difference or more")
     a, b = normal_quantile((1 + level) / 2), normal_quantile(power)
     need = a * math.sqrt(disagree) + b * math.sqrt(disagree - difference**2)
     return math.ceil((need / difference) ** 2)
@@ -113,12 +110,8 @@ def times_the_rows(half: float, room: float, level: float = 0.95, power: float =
 def _between(value: float, low: float, high: float, name: str, *, closed: bool = False) -> None:
     inside = low <= value <= high if closed else low < value < high
     if not inside:
-        raise PlanError(
-            "value-out-of-domain",
-            f"{name} = {value!r} is outside what it can be",
-            known=f"{low:g} to {high:g}",
-            fix="correct it",
-        )
+        what = f"{name} = {value!r} is outside what it can be"
+        raise PlanError("value-out-of-domain", what, known=f"{low:g} to {high:g}", fix="correct it")
 
 
 def plan_size(
@@ -156,13 +149,10 @@ def plan_size(
         return rows_for_mcnemar(given["difference"], given["disagree"], level, power)
     if set(given) == {"expected", "width"}:
         return _rows_for_width(given["expected"], given["width"], level)
-    raise PlanError(
-        "role-missing",
-        "what is planned for is not clear",
-        found=listed(given) or "nothing",
-        known="expected and limit; expected and width; difference and disagree",
-        fix="assay.plan_size(expected=0.9, limit=0.85)",
-    )
+    what = "what is planned for is not clear"
+    known = "expected and limit; expected and width; difference and disagree"
+    fix = "assay.plan_size(expected=0.9, limit=0.85)"
+    raise PlanError("role-missing", what, found=listed(given) or "nothing", known=known, fix=fix)
 
 
 def _rows_for_width(share: float, width: float, level: float) -> int:

@@ -85,12 +85,8 @@ def _mean(base: Measure, t: Multiclass, sizes: Amount | None, undefined: Policy)
 def demand_policy(undefined: Policy) -> None:
     """Only ways to average that exist."""
     if undefined not in POLICIES:
-        raise PlanError(
-            "option-unknown",
-            f"undefined = {undefined!r} is not a way to average",
-            known=", ".join(POLICIES),
-            fix="choose one of them",
-        )
+        what = f"undefined = {undefined!r} is not a way to average"
+        raise PlanError("option-unknown", what, known=", ".join(POLICIES), fix="choose one of them")
 
 
 def mean_over(

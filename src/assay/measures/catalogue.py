@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Final, cast
 
-from assay.core.errors import PlanError
+from assay.core.errors import PlanError, unknown_choice
 from assay.core.registry import Registry
 from assay.core.shown import Shown, TableRows
 from assay.core.task import TASKS, find_task, task_names
-from assay.core.text import counted, nearest, plural
+from assay.core.text import counted, plural
 from assay.core.traits import Task
 from assay.measures.declare import REGISTRY, Measure, parse
 from assay.tally.labels.one_vs_rest import Binary
@@ -56,13 +56,7 @@ def measures(*, task: str | None = None, family: str | None = None) -> Measures:
     kind = Task(task) if task in tuple(Task) else None
     families = list(dict.fromkeys(m.family for m in registry))
     if family is not None and family not in families:
-        close = nearest(family, families)
-        raise PlanError(
-            "option-unknown",
-            f"there is no family {family!r}",
-            known=", ".join(families),
-            fix=f'did you mean "{close}"?' if close else "choose one",
-        )
+        raise unknown_choice(family, families, f"there is no family {family!r}", fix="choose one")
     return Measures(m for m in registry if (kind is None or m.only in (None, kind)) and family in (None, m.family))
 
 

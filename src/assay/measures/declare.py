@@ -38,16 +38,11 @@ AMBIGUOUS = {
     "FDR": ("false_discovery_rate",),
     "Gini": ("gini_coefficient", "gini_impurity"),
     "calibration error": ("expected_calibration_error", "maximum_calibration_error", "adaptive_calibration_error"),
-    "KL": ("kl_truth_pred", "kl_pred_truth"),
-    "KL divergence": ("kl_truth_pred", "kl_pred_truth"),
-    "Kullback-Leibler divergence": ("kl_truth_pred", "kl_pred_truth"),
-    "macro accuracy": ("recall_macro", "average_accuracy"),
-    "accuracy_macro": ("recall_macro", "average_accuracy"),
+    **dict.fromkeys(("KL", "KL divergence", "Kullback-Leibler divergence"), ("kl_truth_pred", "kl_pred_truth")),
+    **dict.fromkeys(("macro accuracy", "accuracy_macro"), ("recall_macro", "average_accuracy")),
     "weighted accuracy": ("accuracy", "binary_accuracy_weighted", "balanced_accuracy_weighted"),
-    "G": ("fowlkes_mallows",),
-    "g": ("fowlkes_mallows",),
-    "LR": ("likelihood_ratio_positive", "likelihood_ratio_negative"),
-    "likelihood ratio": ("likelihood_ratio_positive", "likelihood_ratio_negative"),
+    **dict.fromkeys(("G", "g"), ("fowlkes_mallows",)),
+    **dict.fromkeys(("LR", "likelihood ratio"), ("likelihood_ratio_positive", "likelihood_ratio_negative")),
 }
 
 _VALUES: dict[str, type[Share | Number]] = {"Share": Share, "Number": Number}
@@ -63,27 +58,14 @@ ROUNDING: Final = 1e-9
 """How far past an end of its range sums of doubles may take a value."""
 
 ELSEWHERE: Final = {
-    "accuracy_score": "accuracy",
-    "average_precision_score": "average_precision",
-    "balanced_accuracy_score": "balanced_accuracy",
-    "brier_score_loss": "brier_score",
-    "neg_brier_score": "brier_score",
-    "neg_log_loss": "log_loss",
-    "cohen_kappa_score": "cohen_kappa",
-    "f1_score": "f1",
-    "fbeta_score": "f_beta",
-    "hamming_loss": "error_rate",
-    "jaccard_score": "jaccard",
-    "precision_score": "precision",
-    "recall_score": "recall",
-    "roc_auc": "auroc",
-    "roc_auc_score": "auroc",
-    "roc_auc_ovr": "auroc_macro",
-    "roc_auc_ovr_weighted": "auroc_weighted",
-    "roc_auc_ovo": "auroc_one_vs_one",
-    "top_k_accuracy_score": "top_k_accuracy",
-    "zero_one_loss": "error_rate",
-}
+    "accuracy_score": "accuracy", "average_precision_score": "average_precision",
+    "balanced_accuracy_score": "balanced_accuracy", "brier_score_loss": "brier_score",
+    "neg_brier_score": "brier_score", "neg_log_loss": "log_loss", "cohen_kappa_score": "cohen_kappa",
+    "f1_score": "f1", "fbeta_score": "f_beta", "hamming_loss": "error_rate", "jaccard_score": "jaccard",
+    "precision_score": "precision", "recall_score": "recall", "roc_auc": "auroc", "roc_auc_score": "auroc",
+    "roc_auc_ovr": "auroc_macro", "roc_auc_ovr_weighted": "auroc_weighted", "roc_auc_ovo": "auroc_one_vs_one",
+    "top_k_accuracy_score": "top_k_accuracy", "zero_one_loss": "error_rate",
+}  # fmt: skip
 """Names of scikit-learn's functions and scorers; the values of those that begin with neg_ have the other sign there."""
 REGISTRY: Registry[Measure] = Registry(
     "measure",
@@ -91,8 +73,6 @@ REGISTRY: Registry[Measure] = Registry(
     load=lambda: import_module("assay.tasks.classification.measures"),
     elsewhere=ELSEWHERE,
 )
-
-
 _INSIDE: Final = {
     "base", "from_labels", "from_scores", "function", "given", "gives", "infinite", "only", "raw", "spec", "takes",
     "through_accuracy", "values", "with_",
@@ -188,12 +168,9 @@ class Measure:
         known = self.parameters
         for name in given:
             if name not in known:
-                raise PlanError(
-                    "measure-needs",
-                    f'{self.name} has no parameter "{visible(name)}"',
-                    known=", ".join(known) or "none",
-                    fix="`assay show " + self.name + "` lists its parameters",
-                )
+                what = f'{self.name} has no parameter "{visible(name)}"'
+                fix = "`assay show " + self.name + "` lists its parameters"
+                raise PlanError("measure-needs", what, known=", ".join(known) or "none", fix=fix)
         return replace(self, given={**self.given, **given})
 
     @property
@@ -244,11 +221,8 @@ class Measure:
     def _arguments(self) -> dict[str, object]:
         if self.needs:
             parameter = self.needs[0]
-            raise PlanError(
-                "measure-needs",
-                f"{self.name} needs {' and '.join(self.needs)}",
-                fix=f"write it with the name, as in {self.name}({parameter}=...)",
-            )
+            what = f"{self.name} needs {' and '.join(self.needs)}"
+            raise PlanError("measure-needs", what, fix=f"write it with the name, as in {self.name}({parameter}=...)")
         return dict(self.given)
 
 
@@ -359,9 +333,6 @@ def _parse(text: str, registry: Registry[Measure]) -> Measure:
     try:
         given: dict[str, object] = {str(k.arg): ast.literal_eval(k.value) for k in tree.keywords}
     except ValueError as error:
-        raise PlanError(
-            "measure-needs",
-            f'the parameters of "{visible(text)}" are not plain values',
-            fix="write numbers, quoted text, or {label: number}",
-        ) from error
+        what = f'the parameters of "{visible(text)}" are not plain values'
+        raise PlanError("measure-needs", what, fix="write numbers, quoted text, or {label: number}") from error
     return base_measure.with_(**given)

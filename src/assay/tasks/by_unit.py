@@ -18,8 +18,7 @@ from assay.core.task import Counted, ReportParts, Request
 from assay.core.text import plural
 from assay.core.values import Undefined
 from assay.inference.estimates import Estimate, Estimates, Interval, build_estimate, note_width
-from assay.inference.unit_comparison import compare_measure, model_pairs
-from assay.inference.unit_intervals import jackknife_interval
+from assay.inference.unit_intervals import compare_measure, jackknife_interval, model_pairs
 from assay.measures.declare import Measure, parse
 from assay.tally.paired.model_tallies import ModelTallies
 from assay.tally.unit_models import UnitModels

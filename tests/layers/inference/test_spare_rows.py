@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from assay.core.errors import AssayError
 from assay.core.values import Undefined
-from assay.inference.data.two_samples import kruskal_wallis_screen
+from assay.inference.data_chance import kruskal_wallis_screen
 from assay.inference.intervals import functions_of_counts, proportion, smooth_functions
 from assay.inference.intervals.proportion import koopman
 from assay.inference.intervals.smooth_functions import Ordered, bca

@@ -12,9 +12,9 @@ import pytest
 from scipy import stats
 
 from assay.core.traits import Better
-from assay.inference import unit_comparison
+from assay.inference import unit_intervals
 from assay.inference.power import least_student
-from assay.inference.unit_comparison import check_margin, compare_measure
+from assay.inference.unit_intervals import check_margin, compare_measure
 from assay.tally.unit_models import UnitModels
 from assay.tally.unit_table import Sums
 
@@ -73,7 +73,7 @@ def test_a_difference_without_an_interval_is_held_to_no_margin_and_says_why(equi
 
 @pytest.mark.parametrize("held", [1 << 22, 8 * 100, 8 * 7000])
 def test_swaps_count_those_as_far_in_as_many_parts_as_memory_takes(monkeypatch, held):
-    monkeypatch.setattr(unit_comparison, "HELD", held)
+    monkeypatch.setattr(unit_intervals, "HELD", held)
     x, paired = drawn(8)
     gap = x[:, 0] - x[:, 1]
     exact = np.mean([abs(gap @ signs) >= abs(gap.sum()) - 1e-12 for signs in product((-1, 1), repeat=8)])
@@ -84,7 +84,7 @@ def test_swaps_count_those_as_far_in_as_many_parts_as_memory_takes(monkeypatch, 
 
 @pytest.mark.parametrize(("most", "test"), [(12, "unit_permutation"), (11, "unit_z")])
 def test_more_units_than_are_swapped_take_the_z_form(monkeypatch, most, test):
-    monkeypatch.setattr(unit_comparison, "MOST_UNITS", most)
+    monkeypatch.setattr(unit_intervals, "MOST_UNITS", most)
     x, paired = drawn(12)
     found = compare_measure(MEAN, paired, Values, ("A", "B"), swaps=99)
     assert found.test == test

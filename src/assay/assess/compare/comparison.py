@@ -173,7 +173,7 @@ class Comparison(ComparisonResult):
     def _costs(self, costs: Costs) -> dict[str, float]:
         """The mean cost of each model."""
         if self.rows is not None and self.rows.calls is not None:
-            return {m: priced_units(self.rows.only(m, m), costs.cells).values()[0] for m in self.models}
+            return {m: priced_units(self.rows.only(m, m), costs.cells).exact[0] for m in self.models}
         paid = {m: costs.of(one) for m, one in self._confusions().items()}
         return {m: float(one.total / one.n) for m, one in paid.items()}
 
@@ -296,7 +296,7 @@ def _unit_values(t: PerUnit, positive: Label | None) -> tuple[str, dict[str, flo
         name, values = t.area, {model: class_value(t, t.area, model) for model in t.models}
     else:
         name = t.area if t.calls is None else _label_measure(t.class_weights().tolist())
-        values = {model: judge_units(t.only(model, model), name, positive).values()[0] for model in t.models}
+        values = {model: judge_units(t.only(model, model), name, positive).exact[0] for model in t.models}
     return name, {model: 0.0 if math.isnan(value) else value for model, value in values.items()}, True
 
 

@@ -21,7 +21,7 @@ from assay.core.task import Task, find_task
 from assay.core.traits import HIGHER, NEITHER
 from assay.inference.findings import Finding
 from assay.inference.multiplicity import adjusted
-from assay.inference.unit_comparison import OF_DIFFERENCES, check_margin
+from assay.inference.unit_intervals import OF_DIFFERENCES, check_margin
 from assay.measures.declare import Measure, parse
 from assay.tally.census import Census
 from assay.tasks.task_settings import SWAPS, TaskSettings

@@ -14,7 +14,7 @@ from assay.assess.controls.control_declaration import Inquiry, Outcome, control,
 from assay.assess.controls.results import values_on
 from assay.assess.decide.criteria import EVERY, Rule, criterion
 from assay.core.text import counted, figure
-from assay.inference.data.label_noise import (
+from assay.inference.data_chance import (
     Relabelled,
     error_rates,
     even_errors,

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 ROUNDING: Final = 1e-14
 """Of a matrix of covariances: what is below this, as a share of its trace, has no rank."""
-
-
 ADDED: Final = "square-and-add of both areas"
 """How the interval of a difference is made where DeLong's does not hold."""
 ENOUGH: Final = 50

@@ -169,5 +169,4 @@ def _draw_middle(rest: NDArray[np.float64], draws: int, rng: np.random.Generator
     mean = math.fsum(rest.tolist()) / size
     error = math.sqrt(math.fsum(((rest - mean) ** 2).tolist()) / (size - 1) / size)
     scaled = math.log(mean / (1 - mean)) + rng.standard_t(size - 1, size=draws) * error / (mean * (1 - mean))
-    middle: NDArray[np.float64] = 0.5 * (1 + np.tanh(scaled / 2))
-    return middle
+    return 0.5 * (1 + np.tanh(scaled / 2))

@@ -82,12 +82,9 @@ def apart_from_zero(gap: float, ends: Bounds, level: float) -> dict[str, Any]:
 def one_sided(level: float) -> float:
     """The level of the two-sided interval whose ends are bounds at the level, each alone."""
     if level < LEAST_LEVEL:
-        raise PlanError(
-            "confidence-level-range",
-            f"level = {level!r} is too low to hold an interval to a margin, which is one-sided",
-            known=f"{LEAST_LEVEL} up to, but not including, 1",
-            fix="give a share such as 0.95",
-        )
+        what = f"level = {level!r} is too low to hold an interval to a margin, which is one-sided"
+        fix = "give a share such as 0.95"
+        raise PlanError("confidence-level-range", what, known=f"{LEAST_LEVEL} up to, but not including, 1", fix=fix)
     return 2 * level - 1
 
 

@@ -56,28 +56,17 @@ class Wanted:
         """Only levels and methods that exist."""
         if not (_is_number(self.level) and 0.5 <= self.level < 1 and (1 + self.level) / 2 < 1):  # noqa: PLR2004  tails overlap
             hint = f"; did you mean {_meant(self.level)}?" if _meant(self.level) else ""
-            raise PlanError(
-                "confidence-level-range",
-                f"level = {self.level!r} is not a confidence level",
-                known="0.5 up to, but not including, 1",
-                fix=f"give a share such as 0.95{hint}",
-            )
+            what, fix = f"level = {self.level!r} is not a confidence level", f"give a share such as 0.95{hint}"
+            raise PlanError("confidence-level-range", what, known="0.5 up to, but not including, 1", fix=fix)
         for name, given, known in (("shares", self.shares, tuple(SHARES)), ("cells", self.cells, CELLS)):
             if given not in known:
-                raise PlanError(
-                    "option-unknown",
-                    f"{name} = {given!r} is not an interval method",
-                    known=", ".join(known),
-                    fix="choose one of them",
-                )
+                what = f"{name} = {given!r} is not an interval method"
+                raise PlanError("option-unknown", what, known=", ".join(known), fix="choose one of them")
         for name, whole, least in (("seed", self.seed, 0), ("draws", self.draws, 100)):
             if not isinstance(whole, int) or isinstance(whole, bool) or whole < least:
-                raise PlanError(
-                    "option-unknown",
-                    f"{name} = {whole!r} is not a whole number of {least} or more",
-                    known=f"{least}, {least + 1}, ...",
-                    fix=f"leave it out, or give a number such as {SEED if name == 'seed' else DRAWS}",
-                )
+                what = f"{name} = {whole!r} is not a whole number of {least} or more"
+                fix = f"leave it out, or give a number such as {SEED if name == 'seed' else DRAWS}"
+                raise PlanError("option-unknown", what, known=f"{least}, {least + 1}, ...", fix=fix)
 
 
 def _is_number(x: object) -> bool:

@@ -209,5 +209,4 @@ def _score(above: Floats, above_of: Floats, below: Floats, below_of: Floats, rat
     variance = first * (1 - first) / above_of + ratio * ratio * fitted * (1 - fitted) / below_of
     gap = above / above_of - ratio * below / below_of
     tiny = np.finfo(np.float64).tiny
-    found: Floats = gap / np.sqrt(np.maximum(variance, tiny))
-    return found
+    return cast("Floats", gap / np.sqrt(np.maximum(variance, tiny)))

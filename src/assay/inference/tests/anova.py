@@ -16,9 +16,9 @@ from assay.core.text import counted
 from assay.core.traits import EXTENSION, TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.findings import Check, Effect, Finding, no_number
+from assay.inference.findings import Check, Effect, Finding, no_number, refer_statistic
 from assay.inference.power import least_student
-from assay.inference.tail_probabilities import CERTAIN, chi_squared, fisher_f, studentised_range
+from assay.inference.tail_probabilities import CERTAIN, chi_squared, studentised_range
 from assay.inference.tests.variance import equal_spread, need_groups, normality
 from assay.tally.real_values import Blocks, Exact, Groups
 
@@ -63,11 +63,8 @@ def one_way_anova(t: Groups, *, level: float = 0.95) -> Finding:
     mean_within = within / (n - k)
     omega = float((between - (k - 1) * mean_within) / (between + within + mean_within))
     return Finding(
-        chance=fisher_f(value, k - 1, n - k),
+        **refer_statistic("F", value, k - 1, n - k),
         effect=Effect(name="eta squared", value=float(between / (between + within)), no_interval="see omega squared"),
-        statistic=value,
-        statistic_name="F",
-        df=(k - 1, n - k),
         n=n,
         more=(Effect(name="omega squared", value=omega),),
         checks=(_residuals(t), equal_spread(t)),
@@ -100,11 +97,8 @@ def welch_anova(t: Groups, *, level: float = 0.95) -> Finding:
     value, df = top / (1 + 2 * (k - 2) / (k * k - 1) * lost), (k * k - 1) / (3 * lost)
     worst = math.sqrt(max(1 / w + 1 / v for w, v in combinations(weight.tolist(), 2)))
     return Finding(
-        chance=fisher_f(value, k - 1, df),
+        **refer_statistic("F", value, k - 1, df),
         effect=Effect(name=name, value=float(means.max() - means.min()), no_interval="a range of several means"),
-        statistic=value,
-        statistic_name="F",
-        df=(k - 1, df),
         n=t.n,
         checks=(_residuals(t),),
         least=least_student(worst, df, level),
@@ -146,27 +140,25 @@ def tukey(t: Groups, *, level: float = 0.95) -> tuple[Finding, ...]:
     need_groups(t, 2)
     k, df, within = len(t.values), t.n - len(t.values), squares(t)[1]
     edge = float(studentized_range.ppf(level, k, df)) if df >= 1 and within else 0.0
-    findings = []
-    for (a, first), (b, second) in combinations(zip(t.models, t.values, strict=True), 2):
+
+    def compare(a: str, first: Exact, b: str, second: Exact) -> Finding:
         gap, n = float(first.mean - second.mean), first.n + second.n
         if not edge:
-            findings.append(_flat(n, "difference of two means", equal=first.mean == second.mean).said(models=(a, b)))
-            continue
+            return _flat(n, "difference of two means", equal=first.mean == second.mean).said(models=(a, b))
         error = math.sqrt(float(within) / df / 2 * (1 / first.n + 1 / second.n))
-        findings.append(
-            Finding(
-                chance=studentised_range(abs(gap) / error, k, df),
-                effect=Effect.around(f"mean of {a} minus {b}", gap, edge * error, level, "tukey, simultaneous"),
-                statistic=abs(gap) / error,
-                statistic_name="q",
-                df=(k, df),
-                models=(a, b),
-                n=n,
-                notes=(f"p holds for all {k * (k - 1) // 2} pairs together",),
-                least=(edge / math.sqrt(2) + 0.8416) * error * math.sqrt(2),
-            )
+        return Finding(
+            chance=studentised_range(abs(gap) / error, k, df),
+            effect=Effect.around(f"mean of {a} minus {b}", gap, edge * error, level, "tukey, simultaneous"),
+            statistic=abs(gap) / error,
+            statistic_name="q",
+            df=(k, df),
+            models=(a, b),
+            n=n,
+            notes=(f"p holds for all {k * (k - 1) // 2} pairs together",),
+            least=(edge / math.sqrt(2) + 0.8416) * error * math.sqrt(2),
         )
-    return tuple(findings)
+
+    return tuple(compare(*a, *b) for a, b in combinations(zip(t.models, t.values, strict=True), 2))
 
 
 def squares(t: Groups) -> tuple[Fraction, Fraction]:
@@ -179,11 +171,8 @@ def squares(t: Groups) -> tuple[Fraction, Fraction]:
 def _repeated(t: Blocks, level: float, *, corrected: bool) -> Finding:
     j, k = t.j, t.k
     if k < 2 or j < 2:  # noqa: PLR2004  nothing repeated
-        raise PlanError(
-            "test-needs",
-            f"the test takes two models and two {t.unit}s at least, not {k} and {j}",
-            fix=f"give more models or {t.unit}s",
-        )
+        what = f"the test takes two models and two {t.unit}s at least, not {k} and {j}"
+        raise PlanError("test-needs", what, fix=f"give more models or {t.unit}s")
     over = math.lcm(*(one.over for one in t.values))
     columns = [[x * (over // one.over) for x in one.whole] for one in t.values]
     total = sum(map(sum, columns))
@@ -196,18 +185,14 @@ def _repeated(t: Blocks, level: float, *, corrected: bool) -> Finding:
     value = float(models / (k - 1) / (error / ((k - 1) * (j - 1))))
     matrix = t.matrix()
     epsilon, sphericity = _sphericity(matrix)
-    df = ((k - 1) * (epsilon if corrected else 1.0), (k - 1) * (j - 1) * (epsilon if corrected else 1.0))
+    df = tuple(parts * (epsilon if corrected else 1.0) for parts in (k - 1, (k - 1) * (j - 1)))
     residual = matrix - matrix.mean(axis=0) - matrix.mean(axis=1, keepdims=True) + matrix.mean()
     notes = (f"Greenhouse-Geisser epsilon {epsilon:.3g}{', both degrees of freedom times it' if corrected else ''}",)
     mean_error = float(error) / over**2 / ((k - 1) * (j - 1))
+    part = float(models / (models + error))
     return Finding(
-        chance=fisher_f(value, *df),
-        effect=Effect(
-            name="partial eta squared", value=float(models / (models + error)), no_interval="none is customary"
-        ),
-        statistic=value,
-        statistic_name="F",
-        df=df,
+        **refer_statistic("F", value, *df),
+        effect=Effect(name="partial eta squared", value=part, no_interval="none is customary"),
         n=j,
         checks=(normality(Exact.of(residual.ravel()), "residuals"), *(() if corrected else (sphericity,))),
         notes=(*notes, "the difference that could have been detected is one of two means"),

@@ -217,8 +217,7 @@ def _midranks(scores: Floats, times: Whole) -> Floats:
     """Twice the midrank of each column, which stands for some rows."""
     _, place = np.unique(scores, return_inverse=True)
     size = np.bincount(place, weights=times).astype(np.float64)
-    twice: Floats = (2 * np.cumsum(size) - size)[place]
-    return twice
+    return (2 * np.cumsum(size) - size)[place]
 
 
 def _chance(terms: Whole, times: Whole, draws: int, seed: int) -> tuple[Tail, str]:

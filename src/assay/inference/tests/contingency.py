@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -14,11 +14,11 @@ from assay.core.text import counted
 from assay.core.traits import TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.findings import Check, Effect, Finding, Real, no_number
+from assay.inference.findings import Check, Effect, Finding, Real, no_number, refer_statistic
 from assay.inference.intervals.proportion import recovered, wilson
 from assay.inference.power import least_chi_squared, least_normal
 from assay.inference.resampling import SEED, stream
-from assay.inference.tail_probabilities import CERTAIN, Tail, chi_squared, normal
+from assay.inference.tail_probabilities import CERTAIN, Tail, normal
 from assay.tally.contingency_tables import Successes, Table
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ SAME: Final = 1e-7
 """Tables whose chances differ by less, relatively, are equally likely (the tolerance of R's fisher.test)."""
 TABLES: Final = 9999
 NOT_PAIRED: Final = ("on two models of the same rows: those are paired", "on shares instead of counts")
+LARGE_COUNTS: Final = "expected counts are 1 or more, and 5 or more in four cells of five"
+TOO_FEW: Final = Undefined(reason="too few rows for the correction", code="too-few")
+ALL_ALIKE: Final = Undefined(reason="every row is a success, or none is", code="zero-variance")
 EMPTY_MARGIN: Final = Undefined(reason="a whole row or column of the table is zero", code="zero-margin")
 _association = partial(
     significance,
@@ -44,7 +47,7 @@ _association = partial(
 
 @_association(
     title="Chi-squared test of association",
-    assumes=("rows are independent", "expected counts are 1 or more, and 5 or more in four cells of five"),
+    assumes=("rows are independent", LARGE_COUNTS),
     source=TS4213("7.5"),
     spec="T-09",
 )
@@ -58,18 +61,11 @@ def chi_squared_association(t: Table, *, level: float = 0.95) -> Finding:
     phi2 = value / n
     corrected = max(0.0, phi2 - df / (n - 1))
     wide, tall = r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)
-    unbiased: Real = (
-        math.sqrt(corrected / (min(wide, tall) - 1))
-        if min(wide, tall) > 1
-        else Undefined(reason="too few rows for the correction", code="too-few")
-    )
-    shape = min(r, c) - 1
+    spare, shape = min(wide, tall) - 1, min(r, c) - 1
+    unbiased: Real = math.sqrt(corrected / spare) if spare > 0 else TOO_FEW
     return Finding(
-        chance=chi_squared(value, df),
+        **refer_statistic("chi-squared", value, df),
         effect=_cramer(value, t.n, shape),
-        statistic=value,
-        statistic_name="chi-squared",
-        df=(df,),
         n=t.n,
         more=(_bounded(unbiased, value, df, n * shape, level),),
         checks=(_large_enough(expected),),
@@ -134,22 +130,17 @@ def chi_squared_fit(t: Table, *, level: float = 0.95) -> Finding:
     """The first row of the table is what was seen, the second the reference counts."""
     seen, reference = (np.array(row, dtype=np.float64) for row in t.rows[:2])
     if len(t.rows) != 2 or not seen.sum() or not (reference > 0).all():  # noqa: PLR2004  seen and reference
-        raise PlanError(
-            "test-needs",
-            "a test of fit needs one row of counts seen and one of reference counts above 0",
-            fix="give two rows of counts",
-        )
+        what = "a test of fit needs one row of counts seen and one of reference counts above 0"
+        raise PlanError("test-needs", what, fix="give two rows of counts")
+    n = int(seen.sum())
     expected = reference / reference.sum() * seen.sum()
     value, df = _pearson(seen, expected), len(seen) - 1
     return Finding(
-        chance=chi_squared(value, df),
-        effect=Effect(name="Cohen's w", value=math.sqrt(value / float(seen.sum())), no_interval="none is customary"),
-        statistic=value,
-        statistic_name="chi-squared",
-        df=(df,),
-        n=int(seen.sum()),
+        **refer_statistic("chi-squared", value, df),
+        effect=Effect(name="Cohen's w", value=math.sqrt(value / n), no_interval="none is customary"),
+        n=n,
         checks=(_large_enough(expected),),
-        least=least_chi_squared(df, int(seen.sum()), level),
+        least=least_chi_squared(df, n, level),
     )
 
 
@@ -162,11 +153,7 @@ def chi_squared_fit(t: Table, *, level: float = 0.95) -> Finding:
 def fisher_exact(t: Table, *, level: float = 0.95) -> Finding:
     from scipy.stats.contingency import odds_ratio
 
-    if len(t.rows) != 2 or len(t.rows[0]) != 2:  # noqa: PLR2004  two by two
-        raise PlanError(
-            "test-needs", "this form takes two by two counts", fix="use fisher_monte_carlo for a larger table"
-        )
-    (a, b), (c, d) = t.rows
+    (a, b), (c, d) = _four_cells(t, "this form takes", "use fisher_monte_carlo for a larger table")
     if 0 in (a + b, c + d, a + c, b + d):
         return _no_table(t, "odds ratio", "count of the first cell")
     conditional = odds_ratio([[a, b], [c, d]], kind="conditional")
@@ -180,7 +167,7 @@ def fisher_exact(t: Table, *, level: float = 0.95) -> Finding:
         statistic_name="count of the first cell",
         n=t.n,
         more=(Effect(name="odds ratio, of the sample", value=sample),),
-        least=_two_shares_least(a + b, c + d, (a + c) / t.n, level),
+        least=_least_of_two(_error_of_two(a + b, c + d, (a + c) / t.n), level),
         notes=("the difference that could have been detected is one of shares",),
     )
 
@@ -223,26 +210,21 @@ def fisher_monte_carlo(t: Table, *, level: float = 0.95, draws: int = TABLES, se
 )
 def two_shares(t: Table, *, level: float = 0.95) -> Finding:
     """Rows of the table are the groups; its columns are successes and failures."""
-    if len(t.rows) != 2 or len(t.rows[0]) != 2:  # noqa: PLR2004  two by two
-        raise PlanError("test-needs", "two shares need two by two counts", fix="give successes and failures of each")
-    (a, b), (c, d) = t.rows
+    (a, b), (c, d) = _four_cells(t, "two shares need", "give successes and failures of each")
     first, second = a + b, c + d
     name = "share of the first group minus share of the second"
     if not (first and second):
         return _no_table(t, name, "z")
     p, q, pooled = a / first, c / second, (a + c) / t.n
     gap, ends = p - q, recovered(p, wilson(a, first, level), q, wilson(c, second, level))
-    error = math.sqrt(pooled * (1 - pooled) * (1 / first + 1 / second))
+    error = _error_of_two(first, second, pooled)
     expected = np.array([[first * pooled, first * (1 - pooled)], [second * pooled, second * (1 - pooled)]])
-    z: Real = gap / error if error else Undefined(reason="every row is a success, or none is", code="zero-variance")
     return Finding(
-        chance=CERTAIN if isinstance(z, Undefined) else normal(z),
+        **refer_statistic("z", gap / error if error else ALL_ALIKE),
         effect=Effect.between(name, gap, ends, level, "newcombe", share=True),
-        statistic=z,
-        statistic_name="z",
         n=t.n,
         checks=(_large_enough(expected),),
-        least=_two_shares_least(first, second, pooled, level),
+        least=_least_of_two(error, level),
     )
 
 
@@ -277,25 +259,27 @@ def exact_binomial(t: Successes, *, level: float = 0.95) -> Finding:
     )
 
 
+def _four_cells(t: Table, needs: str, fix: str) -> tuple[tuple[int, ...], ...]:
+    """The rows of a table of two by two counts."""
+    if len(t.rows) != 2 or len(t.rows[0]) != 2:  # noqa: PLR2004  two by two
+        raise PlanError("test-needs", f"{needs} two by two counts", fix=fix)
+    return t.rows
+
+
 def _occupied(t: Table) -> Floats:
     cells = np.array(t.rows, dtype=np.float64)
-    kept: Floats = cells[cells.sum(axis=1) > 0][:, cells.sum(axis=0) > 0]
-    return kept
+    return cast("Floats", cells[cells.sum(axis=1) > 0][:, cells.sum(axis=0) > 0])
 
 
 def _expected(seen: Floats) -> Floats:
-    found: Floats = seen.sum(axis=1, keepdims=True) * seen.sum(axis=0, keepdims=True) / seen.sum()
-    return found
+    return cast("Floats", seen.sum(axis=1, keepdims=True) * seen.sum(axis=0, keepdims=True) / seen.sum())
 
 
 def _large_enough(expected: Floats) -> Check:
     small = float((expected < 5).mean())  # noqa: PLR2004  Cochran 1954: 1 at least, and 5 in four cells of five
     holds = bool(expected.min() >= 1 and small <= 0.2)  # noqa: PLR2004
-    return Check(
-        assumes="expected counts are 1 or more, and 5 or more in four cells of five",
-        holds=holds,
-        seen=f"smallest expected count {expected.min():.3g}, {small:.0%} of the cells below 5",
-    )
+    seen = f"smallest expected count {expected.min():.3g}, {small:.0%} of the cells below 5"
+    return Check(assumes=LARGE_COUNTS, holds=holds, seen=seen)
 
 
 def _hypergeometric(a: int, row: int, column: int, n: int) -> Tail:
@@ -310,11 +294,12 @@ def _hypergeometric(a: int, row: int, column: int, n: int) -> Tail:
     return Tail.of_log(edge + math.log(math.fsum(np.exp(log[rare] - edge))) - math.log(math.fsum(np.exp(log))))
 
 
-def _two_shares_least(first: int, second: int, pooled: float, level: float) -> Real:
-    error = math.sqrt(pooled * (1 - pooled) * (1 / first + 1 / second))
-    if not error:
-        return Undefined(reason="every row is a success, or none is", code="zero-variance")
-    return min(1.0, least_normal(error, level))
+def _error_of_two(first: int, second: int, pooled: float) -> float:
+    return math.sqrt(pooled * (1 - pooled) * (1 / first + 1 / second))
+
+
+def _least_of_two(error: float, level: float) -> Real:
+    return min(1.0, least_normal(error, level)) if error else ALL_ALIKE
 
 
 def _no_table(t: Table, effect: str, name: str) -> Finding:

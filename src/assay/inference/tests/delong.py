@@ -18,11 +18,11 @@ from assay.core.text import counted
 from assay.core.traits import RAINIO, TS4213, Source
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.findings import Effect, Finding, Real, no_number
+from assay.inference.findings import Effect, Finding, Real, no_number, refer_statistic
 from assay.inference.intervals.auc import ROUNDING, Areas, area_ends, freedom
 from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.power import least_normal
-from assay.inference.tail_probabilities import CERTAIN, Alternative, chi_squared, normal
+from assay.inference.tail_probabilities import Alternative
 from assay.tally.fixed_point import exact_dot
 from assay.tally.paired.joint_scores import PairedScores
 
@@ -42,8 +42,6 @@ IDENTICAL: Final = Undefined(reason="zero variance: the two rankings are identic
 NO_SPREAD: Final = Undefined(
     reason="zero variance: the difference of the areas would be the same on any rows like these", code="zero-variance"
 )
-
-
 CLUSTERED: Final = "on clustered rows: resample the clusters"
 of_two_areas = partial(
     significance,
@@ -114,20 +112,15 @@ def pair(roc_areas: Areas, a: int, b: int, level: float, alternative: Alternativ
     if not error:
         effect = Effect(name=name, value=gap, no_interval="the difference has no variance")
         lost = NO_SPREAD if gap else IDENTICAL
-        notes = () if gap else (SAME_RANKING,)
-        parts = {"chance": NO_SPREAD if gap else CERTAIN, "effect": effect, "statistic": lost, "least": lost}
-        return area_finding(roc_areas, (a, b), level, notes=notes, alternative=alternative, **parts)
+        notes, parts = (
+            () if gap else (SAME_RANKING,),
+            refer_statistic("z", lost, alternative=alternative, differs=bool(gap)),
+        )
+        return area_finding(roc_areas, (a, b), level, notes=notes, effect=effect, least=lost, **parts)
     reach = normal_quantile((1 + level) / 2) * error
-    return area_finding(
-        roc_areas,
-        (a, b),
-        level,
-        chance=normal(gap / error, alternative),
-        effect=Effect.between(name, gap, (max(gap - reach, -1.0), min(gap + reach, 1.0)), level, "delong"),
-        statistic=gap / error,
-        alternative=alternative,
-        least=least_normal(error, level),
-    )
+    effect = Effect.between(name, gap, (max(gap - reach, -1.0), min(gap + reach, 1.0)), level, "delong")
+    parts = refer_statistic("z", gap / error, alternative=alternative)
+    return area_finding(roc_areas, (a, b), level, effect=effect, least=least_normal(error, level), **parts)
 
 
 def name_difference(roc_areas: Areas, a: int, b: int) -> str:
@@ -165,26 +158,14 @@ def many(roc_areas: Areas, level: float) -> Finding:
     equal = not np.any(gaps)
     explained = np.allclose(spread @ np.linalg.pinv(spread, hermitian=True) @ gaps, gaps, atol=1e-12)
     statistic: Real = IDENTICAL if equal else NO_SPREAD
-    chance = CERTAIN if equal else NO_SPREAD
     if rank and explained:
         statistic = max(float(gaps @ np.linalg.pinv(spread, hermitian=True) @ gaps), 0.0)
-        chance = chi_squared(statistic, rank)
     widest = max((math.sqrt(roc_areas.gap(a, b)[1]) for a, b in combinations(range(k), 2)), default=0.0)
-    return area_finding(
-        roc_areas,
-        range(k),
-        level,
-        chance=chance,
-        effect=Effect(
-            name="largest minus smallest AUROC",
-            value=float(roc_areas.area.max() - roc_areas.area.min()),
-            no_interval="see the differences of the pairs",
-        ),
-        statistic=statistic,
-        statistic_name="chi-squared",
-        df=(rank,),
-        least=least_normal(widest, level) if widest else statistic,
-    )
+    value, reason = float(roc_areas.area.max() - roc_areas.area.min()), "see the differences of the pairs"
+    effect = Effect(name="largest minus smallest AUROC", value=value, no_interval=reason)
+    parts = refer_statistic("chi-squared", statistic, rank, differs=not equal)
+    least = least_normal(widest, level) if widest else statistic
+    return area_finding(roc_areas, range(k), level, effect=effect, least=least, **parts)
 
 
 def areas(t: PairedScores) -> Areas:
@@ -299,10 +280,8 @@ def too_few(t: PairedScores) -> Undefined | None:
     """Why there is no area to compare, if so."""
     if min(t.m, t.n) >= LEAST:
         return None
-    return Undefined(
-        reason=f"two of each are needed, and there are {counted(t.m, 'positive')} and {counted(t.n, 'negative')}",
-        code="too-few",
-    )
+    seen = f"{counted(t.m, 'positive')} and {counted(t.n, 'negative')}"
+    return Undefined(reason=f"two of each are needed, and there are {seen}", code="too-few")
 
 
 def undefined_areas(t: PairedScores, lost: Undefined, name: str) -> Finding:

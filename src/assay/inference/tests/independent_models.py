@@ -15,7 +15,7 @@ from assay.core.traits import EXTENSION, TS4213, Source
 from assay.core.values import Share, Undefined, Value
 from assay.inference.declare import significance
 from assay.inference.estimates import Estimate, build_estimate
-from assay.inference.findings import Effect, Finding, Real
+from assay.inference.findings import Effect, Finding, Real, refer_statistic
 from assay.inference.intervals.auc import Areas, near_an_end
 from assay.inference.intervals.difference_of_two import apart_from_zero, mover
 from assay.inference.intervals.interval_choice import Found, Uncertainty, Wanted
@@ -23,7 +23,6 @@ from assay.inference.intervals.proportion import student_quantile
 from assay.inference.intervals.score_intervals import ScoreUncertainty
 from assay.inference.power import least_student
 from assay.inference.resampling import SEED
-from assay.inference.tail_probabilities import CERTAIN, student
 from assay.inference.tests.delong import area_effect, areas, of_two_areas
 from assay.inference.units.class_score_units import OF_CLASSES, class_tally
 from assay.measures.declare import Measure, parse
@@ -56,8 +55,8 @@ def delong_unpaired(t: Apart, *, level: float = 0.95) -> Finding:
         return _finding(t, chance=lost, effect=Effect(name=name, value=lost), statistic=lost, statistic_name="t")
     model_areas = [areas(one) for one in t.scores]
     gap = float(model_areas[0].area[0] - model_areas[1].area[0])
-    parts, sizes = [float(one.covariance[0, 0]) for one in model_areas], [one.m + one.n for one in model_areas]
-    error = math.sqrt(sum(parts))
+    variances, sizes = [float(one.covariance[0, 0]) for one in model_areas], [one.m + one.n for one in model_areas]
+    error = math.sqrt(sum(variances))
     more = tuple(area_effect(one, 0, level) for one in model_areas)
     counts = _counts(t, model_areas)
     if not error:
@@ -65,23 +64,13 @@ def delong_unpaired(t: Apart, *, level: float = 0.95) -> Finding:
             reason="zero variance: both models rank without an error, or always wrong", code="zero-variance"
         )
         effect = Effect(name=name, value=gap, no_interval="the difference has no variance")
-        chance = undefined if gap else CERTAIN
-        known = {"statistic": undefined, "least": undefined, "more": more, "counts": counts}
-        return _finding(t, chance=chance, effect=effect, statistic_name="t", **known)
-    df = error**4 / sum(part**2 / (n - 1) for part, n in zip(parts, sizes, strict=True))
+        parts = refer_statistic("t", undefined, differs=bool(gap))
+        return _finding(t, effect=effect, least=undefined, more=more, counts=counts, **parts)
+    df = error**4 / sum(part**2 / (n - 1) for part, n in zip(variances, sizes, strict=True))
     reach = student_quantile((1 + level) / 2, df) * error
     ends = max(gap - reach, -1.0), min(gap + reach, 1.0)
-    return _finding(
-        t,
-        chance=student(gap / error, df),
-        effect=Effect.between(name, gap, ends, level, "delong, unpaired"),
-        statistic=gap / error,
-        statistic_name="t",
-        df=(df,),
-        more=more,
-        counts=counts,
-        least=least_student(error, df, level),
-    )
+    effect, parts = Effect.between(name, gap, ends, level, "delong, unpaired"), refer_statistic("t", gap / error, df)
+    return _finding(t, effect=effect, least=least_student(error, df, level), more=more, counts=counts, **parts)
 
 
 @significance(
@@ -117,12 +106,11 @@ def apart_difference(
     share = wanted.gives is Share
     if gap.value is None or gap.interval is None:
         lost = Undefined(reason=gap.reason or "there is no interval")
-        value: Real = lost if gap.value is None else gap.value
-        effect = Effect(name=name, value=value, no_interval=None if gap.value is None else gap.reason, share=share)
-        parts = {"statistic": lost, "least": lost, "more": more, "about": wanted.title}
-        return _finding(t, chance=lost, effect=effect, statistic_name="z", **parts)
-    parts = apart_from_zero(gap.value, (gap.interval.low, gap.interval.high), level)
-    effect = Effect(name=name, value=gap.value, interval=gap.interval, share=share)
+        unsure = (lost, None) if gap.value is None else (gap.value, gap.reason)
+        effect, parts = Effect.of(name, *unsure, share=share), dict.fromkeys(("chance", "statistic", "least"), lost)
+    else:
+        parts = apart_from_zero(gap.value, (gap.interval.low, gap.interval.high), level)
+        effect = Effect(name=name, value=gap.value, interval=gap.interval, share=share)
     return _finding(t, effect=effect, statistic_name="z", about=wanted.title, more=more, **parts)
 
 
@@ -172,11 +160,8 @@ def estimate(
         confusion = t.confusions[model]
         tables = confusion.multiclass()
         if measure.takes is Binary and positive is None:
-            raise PlanError(
-                "measure-unfit",
-                f"{measure.title} speaks of one class",
-                fix="state the positive class, or ask an average",
-            )
+            what = f"{measure.title} speaks of one class"
+            raise PlanError("measure-unfit", what, fix="state the positive class, or ask an average")
         at = None if positive is None else confusion.labels.index(positive)
         value = measure(tables.one_vs_rest().at(cast("int", at)) if measure.takes is Binary else tables)
         interval_or_reason = Uncertainty(confusion, wanted, positive=positive).overall(measure, value)

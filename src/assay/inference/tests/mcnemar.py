@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,13 +13,15 @@ from assay.core.text import counted
 from assay.core.traits import EXTENSION, RAINIO, TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.findings import Check, Effect, Finding, Real
+from assay.inference.findings import Check, Effect, Finding, Real, refer_statistic
 from assay.inference.intervals.proportion import clopper_pearson, normal_quantile, outermost, recovered, wilson
 from assay.inference.power import least_chi_squared, least_disagreement
-from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, binomial, chi_squared, mid_binomial, normal
+from assay.inference.tail_probabilities import CERTAIN, Alternative, binomial, mid_binomial
 from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns
 
 NO_DISPUTE: Final = Undefined(reason="the models never disagree", code="no-discordant-pairs")
+ALL_DISPUTED: Final = Undefined(reason="every row is in dispute", code="zero-variance")
+SAME_CALLS: Final = "the models call every row the same"
 POWERLESS: Final = "the models are right on exactly the same rows, so the test has no power here"
 NO_ROWS: Final = Undefined(reason="there are no rows", code="n=0")
 ASKS: Final = "are A and B right equally often on the same rows?"
@@ -37,9 +39,17 @@ _mcnemar = partial(
     source=(TS4213("7.9"), RAINIO("McNemar's test")),
     spec="T-14",
 )
+LARGE: Final = "rows in dispute times models is 24 or more"
 MANY: Final = 24
 """Rows in dispute times models from which the chi-squared form of Cochran's Q is trusted (Tate and Brown 1970)."""
-LABELS: Final = "largest difference between the shares of one class called by A and by B"
+_of_calls = partial(
+    significance,
+    effect="largest difference between the shares of one class called by A and by B",
+    assumes=("rows are independent", "many rows called differently"),
+    never=("as a test of accuracy: use McNemar's test on right and wrong",),
+    source=(TS4213("7.9"), EXTENSION),
+    spec="T-35",
+)
 
 
 @_mcnemar(
@@ -47,8 +57,8 @@ LABELS: Final = "largest difference between the shares of one class called by A 
     errata=("E-RAI-03", "E-RAI-16", "E-TS-30", "E-XS-02"),
 )
 def mcnemar_exact(t: Outcomes, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
-    chance = binomial(t.only_a, t.disagree, alternative) if t.disagree else CERTAIN
-    return _finding(t, chance, float(t.only_a), "rows only A gets right", level=level, alternative=alternative)
+    chance = binomial(t.only_a, t.disagree, alternative)
+    return _finding(t, level, chance=chance, alternative=alternative)
 
 
 @_mcnemar(
@@ -57,8 +67,7 @@ def mcnemar_exact(t: Outcomes, *, level: float = 0.95, alternative: Alternative 
     errata=("E-RAI-03",),
 )
 def mcnemar_midp(t: Outcomes, *, level: float = 0.95) -> Finding:
-    chance = mid_binomial(t.only_a, t.disagree) if t.disagree else CERTAIN
-    return _finding(t, chance, float(t.only_a), "rows only A gets right", level=level)
+    return _finding(t, level, chance=mid_binomial(t.only_a, t.disagree))
 
 
 @_mcnemar(
@@ -80,10 +89,8 @@ def mcnemar_plain(t: Outcomes, *, level: float = 0.95) -> Finding:
 
 
 def _chi_squared(t: Outcomes, gap: int, level: float) -> Finding:
-    if not t.disagree:
-        return _finding(t, CERTAIN, NO_DISPUTE, "chi-squared", level=level, df=(1,))
-    value = gap**2 / t.disagree
-    return _finding(t, chi_squared(value, 1), value, "chi-squared", level=level, df=(1,))
+    value = gap**2 / t.disagree if t.disagree else NO_DISPUTE
+    return _finding(t, level, **refer_statistic("chi-squared", value, 1))
 
 
 @significance(
@@ -99,11 +106,8 @@ def _chi_squared(t: Outcomes, gap: int, level: float) -> Finding:
 )
 def paired_shares(t: Outcomes, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
     error = standard_error(t)
-    if not t.disagree or not error:
-        lost = NO_DISPUTE if not t.disagree else Undefined(reason="every row is in dispute", code="zero-variance")
-        return _finding(t, CERTAIN if not t.disagree else lost, lost, "z", level=level, alternative=alternative)
-    z = (t.only_a - t.only_b) / t.n / error
-    return _finding(t, normal(z, alternative), z, "z", level=level, alternative=alternative)
+    z: Real = (t.only_a - t.only_b) / t.n / error if error else ALL_DISPUTED
+    return _finding(t, level, **refer_statistic("z", z, alternative=alternative, differs=True))
 
 
 @significance(
@@ -129,32 +133,23 @@ def channel_heterogeneity(t: Channels, *, level: float = 0.95) -> Finding:  # no
     }
     total = sum(one.disagree for one in used.values())
     ahead = sum(one.only_a for one in used.values())
-    notes: tuple[str, ...] = ()
     statistic: Real
-    chance: Tail | Undefined
     if len(used) < 2 or ahead in (0, total):  # noqa: PLR2004  nothing to differ
-        statistic = Undefined(
-            reason="fewer than two channels have rows in dispute, or all fall one way", code="too-few"
-        )
-        chance = CERTAIN
-        notes = ("the channels cannot differ here",)
+        reason = "fewer than two channels have rows in dispute, or all fall one way"
+        statistic, note = Undefined(reason=reason, code="too-few"), "the channels cannot differ here"
     else:
         share = ahead / total
         statistic = sum(
             (one.only_a - one.disagree * share) ** 2 / (one.disagree * share * (1 - share)) for one in used.values()
         )
-        chance = chi_squared(statistic, len(used) - 1)
         small = [name for name, one in used.items() if one.disagree * min(share, 1 - share) < 5]  # noqa: PLR2004  Cochran
-        notes = (f"fewer than five expected in {counted(len(small), 'channel')}: read p with care",) if small else ()
+        note = f"fewer than five expected in {counted(len(small), 'channel')}: read p with care" if small else ""
     return Finding(
-        chance=chance,
+        **refer_statistic("chi-squared", statistic, max(len(used) - 1, 0)),
         effect=effect,
-        statistic=statistic,
-        statistic_name="chi-squared",
-        df=(max(len(used) - 1, 0),),
         n=sum(one.n for one in t.by.values()),
         counts=counts,
-        notes=notes,
+        notes=(note,) if note else (),
         least=Undefined(reason="it depends on how the rows spread over the channels", code="design"),
     )
 
@@ -199,29 +194,15 @@ def odds(t: Outcomes, level: float) -> Effect:
     return Effect.between(name, value, (low, high), level, "clopper-pearson of the share")
 
 
-def _finding(
-    t: Outcomes,
-    chance: Tail | Undefined,
-    statistic: Real,
-    name: str,
-    *,
-    level: float,
-    alternative: Alternative = "two-sided",
-    df: tuple[float, ...] = (),
-) -> Finding:
-    if not t.n:
-        chance, statistic = NO_ROWS, NO_ROWS
-    elif not t.disagree:
-        statistic = NO_DISPUTE
+def _finding(t: Outcomes, level: float, **parts: Any) -> Finding:  # noqa: ANN401  parts of a finding
+    parts = {"statistic": float(t.only_a), "statistic_name": "rows only A gets right", **parts}
+    if not t.disagree:
+        parts |= {"chance": CERTAIN, "statistic": NO_DISPUTE} if t.n else {"chance": NO_ROWS, "statistic": NO_ROWS}
     return Finding(
-        chance=chance,
+        **parts,
         effect=difference(t, level),
-        statistic=statistic,
-        statistic_name=name,
-        df=df,
         about=t.about,
         n=t.n,
-        alternative=alternative,
         counts=t.counts,
         more=(odds(t, level),),
         notes=(POWERLESS,) if t.n and not t.disagree else (),
@@ -287,42 +268,28 @@ def cochran_q(t: Patterns, *, level: float = 0.95) -> Finding:
     rows = sum(sum(key) * n for key, n in t.counts.items())
     squares = sum(sum(key) ** 2 * n for key, n in t.counts.items())
     under = k * rows - squares
-    value = (k - 1) * (k * sum(x * x for x in right) - sum(right) ** 2) / under if under else NO_DISPUTE
-    lost = NO_ROWS if not t.n else NO_DISPUTE
+    lost = NO_DISPUTE if t.n else NO_ROWS
+    value = (k - 1) * (k * sum(x * x for x in right) - sum(right) ** 2) / under if under else lost
     return Finding(
-        chance=NO_ROWS if not t.n else CERTAIN if isinstance(value, Undefined) else chi_squared(value, k - 1),
+        **refer_statistic("Q", value, k - 1),
         effect=Effect(
             name=f"largest minus smallest {t.about}",
             value=max(shares) - min(shares) if shares else NO_ROWS,
             no_interval="see the differences of the pairs",
             share=True,
         ),
-        statistic=value if not isinstance(value, Undefined) else lost,
-        statistic_name="Q",
-        df=(k - 1,),
         n=t.n,
         counts={**{f"{name} right": x for name, x in zip(t.models, right, strict=True)}, "rows in dispute": dispute},
-        checks=(
-            Check(
-                assumes="rows in dispute times models is 24 or more",
-                holds=dispute * k >= MANY,
-                seen=f"{dispute:,} rows in dispute, {k} models",
-            ),
-        ),
+        checks=(Check(assumes=LARGE, holds=dispute * k >= MANY, seen=f"{dispute:,} rows in dispute, {k} models"),),
         notes=("all models are right on exactly the same rows",) if t.n and not dispute else (),
         least=least_disagreement(max((one.disagree for one in t.pairs()), default=0), t.n, level),
     )
 
 
-@significance(
+@_of_calls(
     title="Bowker's test of symmetry",
     asks="where A and B call a row differently, do the swaps go both ways equally often?",
     null="P(A calls i, B calls j) = P(A calls j, B calls i) for all classes",
-    effect=LABELS,
-    assumes=("rows are independent", "many rows called differently"),
-    never=("as a test of accuracy: use McNemar's test on right and wrong",),
-    source=(TS4213("7.9"), EXTENSION),
-    spec="T-35",
 )
 def bowker(t: Calls, *, level: float = 0.95) -> Finding:
     value, pairs = 0.0, 0
@@ -335,16 +302,11 @@ def bowker(t: Calls, *, level: float = 0.95) -> Finding:
     return _labels(t, value, pairs, level)
 
 
-@significance(
+@_of_calls(
     title="Stuart-Maxwell test of marginal homogeneity",
     also=("marginal homogeneity",),
     asks="do A and B call every class equally often?",
     null="P(A calls i) = P(B calls i) for every class",
-    effect=LABELS,
-    assumes=("rows are independent", "many rows called differently"),
-    never=("as a test of accuracy: use McNemar's test on right and wrong",),
-    source=(TS4213("7.9"), EXTENSION),
-    spec="T-35",
     errata=("E-TS-30",),
 )
 def stuart_maxwell(t: Calls, *, level: float = 0.95) -> Finding:
@@ -365,20 +327,17 @@ def _labels(t: Calls, value: float, df: int, level: float) -> Finding:
     rows, n = np.array(t.rows, dtype=np.float64), t.n
     gaps = (rows.sum(axis=1) - rows.sum(axis=0)) / n if n else np.zeros(1)
     worst = int(np.argmax(np.abs(gaps)))
-    lost = NO_ROWS if not n else Undefined(reason="the models call every row the same", code="no-discordant-pairs")
+    lost = Undefined(reason=SAME_CALLS, code="no-discordant-pairs") if n else NO_ROWS
     return Finding(
-        chance=NO_ROWS if not n else chi_squared(value, df) if df else CERTAIN,
+        **refer_statistic("chi-squared", value if df else lost, df),
         effect=Effect(
             name=f"share called {t.labels[worst]!s}, {t.models[0]} minus {t.models[1]}",
             value=float(gaps[worst]) if n else NO_ROWS,
             no_interval="the largest of several differences",
             share=True,
         ),
-        statistic=value if df else lost,
-        statistic_name="chi-squared",
-        df=(df,),
         n=n,
         counts={"called differently": n - int(np.trace(rows))},
-        notes=("the models call every row the same",) if n and not df else (),
+        notes=(SAME_CALLS,) if n and not df else (),
         least=min(1.0, least_chi_squared(df, n, level) * math.sqrt((n - np.trace(rows)) / n)) if df else lost,
     )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Final
@@ -12,10 +13,10 @@ from assay.core.text import counted
 from assay.core.traits import EXTENSION, RAINIO, TS4213, Source
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.findings import Effect, Finding, Real, no_number
+from assay.inference.findings import Effect, Finding, no_number, refer_statistic
 from assay.inference.intervals.proportion import student_quantile
 from assay.inference.power import least_student
-from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, fisher_f, student
+from assay.inference.tail_probabilities import Alternative
 from assay.inference.tests.variance import equal_spread, need_groups, normality
 from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.real_values import Exact, FiveByTwo, Folds, Groups, Pairs
@@ -112,22 +113,23 @@ _five_by_two = partial(
 
 @_five_by_two(title="5x2 cv paired t test (Dietterich)", source=TS4213("7.2"), spec="T-02")
 def five_by_two_t(t: FiveByTwo, *, level: float = 0.95) -> Finding:
-    spread, ten = _spreads(t), [x for run in t.difference for x in run]
-    first = ten[0]
-    statistic: Real = float(first) / math.sqrt(spread / 5) if spread else _flat(ten)
-    chance = student(statistic, 5) if not isinstance(statistic, Undefined) else _flat_chance(ten)
     order = "the numerator is the first of the ten differences, so the order matters; five_by_two_f is free of that"
-    return _five(t, chance, statistic, "t", df=(5,), level=level).said(notes=(order, HALVINGS, SHARED))
+
+    def divide(ten: Sequence[Fraction], spread: Fraction) -> float:
+        return float(ten[0]) / math.sqrt(spread / 5)
+
+    return _five(t, level, divide, "t", 5).said(notes=(order, HALVINGS, SHARED))
 
 
 @_five_by_two(
     title="5x2 cv combined F test (Alpaydin)", source=(Source("Alpaydin 1999", "eq. 9"), EXTENSION), spec="T-03"
 )
 def five_by_two_f(t: FiveByTwo, *, level: float = 0.95) -> Finding:
-    spread, ten = _spreads(t), [x for run in t.difference for x in run]
-    statistic: Real = float(sum(x * x for x in ten) / (2 * spread)) if spread else _flat(ten)
-    chance = fisher_f(statistic, 10, 5) if not isinstance(statistic, Undefined) else _flat_chance(ten)
-    return _five(t, chance, statistic, "F", df=(10, 5), level=level).said(notes=(HALVINGS, SHARED))
+
+    def divide(ten: Sequence[Fraction], spread: Fraction) -> float:
+        return float(sum(x * x for x in ten) / (2 * spread))
+
+    return _five(t, level, divide, "F", 10, 5).said(notes=(HALVINGS, SHARED))
 
 
 @significance(
@@ -194,16 +196,8 @@ def by_student(
     method: str = "student t",
 ) -> Finding:
     """A difference over its standard error, against Student's distribution."""
-    return Finding(
-        chance=student(gap / error, df, alternative),
-        effect=student_effect(name, gap, error, df, level, method=method),
-        statistic=gap / error,
-        statistic_name="t",
-        df=(df,),
-        n=n,
-        alternative=alternative,
-        least=least_student(error, df, level),
-    )
+    effect, least = student_effect(name, gap, error, df, level, method=method), least_student(error, df, level)
+    return Finding(effect=effect, n=n, least=least, **refer_statistic("t", gap / error, df, alternative=alternative))
 
 
 def student_effect(
@@ -213,36 +207,19 @@ def student_effect(
     return Effect.around(name, value, student_quantile((1 + level) / 2, df) * error, level, method)
 
 
-def _spreads(t: FiveByTwo) -> Fraction:
-    """The sum of the five variances."""
-    return sum((((a - b) ** 2) / 2 for a, b in t.difference), Fraction(0))
-
-
-def _flat(ten: list[Fraction]) -> Undefined:
-    return Undefined(reason=NO_DIFFERENCE, code="zero-variance") if not any(ten) else CONSTANT
-
-
-def _flat_chance(ten: list[Fraction]) -> Tail | Undefined:
-    return CONSTANT if any(ten) else CERTAIN
-
-
 def _five(
-    t: FiveByTwo, chance: Tail | Undefined, statistic: Real, name: str, *, df: tuple[float, ...], level: float
+    t: FiveByTwo, level: float, divide: Callable[[Sequence[Fraction], Fraction], float], name: str, *df: float
 ) -> Finding:
+    """The finding on ten differences, whose statistic `divide` makes of them and of the sum of the five variances."""
     ten = [x for run in t.difference for x in run]
-    mean, error = float(sum(ten) / len(ten)), math.sqrt(_spreads(t) / 5)
+    spread = sum((((a - b) ** 2) / 2 for a, b in t.difference), Fraction(0))
+    mean, error = float(sum(ten) / len(ten)), math.sqrt(spread / 5)
     title = f"mean of {t.models[0]} minus {t.models[1]}"
-    return Finding(
-        chance=chance,
-        effect=student_effect(title, mean, error, 5, level, method="5x2 cv t")
-        if error
-        else Effect(name=title, value=mean, no_interval="the differences have no spread"),
-        statistic=statistic,
-        statistic_name=name,
-        df=df,
-        n=len(ten),
-        least=least_student(error, 5, level) if error else CONSTANT,
-    )
+    if not error:
+        flat = degenerate(title, mean, len(ten), NO_DIFFERENCE, differs=any(ten))
+        return flat.said(statistic_name=name, df=df)
+    effect, least = student_effect(title, mean, error, 5, level, method="5x2 cv t"), least_student(error, 5, level)
+    return Finding(effect=effect, n=len(ten), least=least, **refer_statistic(name, divide(ten, spread), *df))
 
 
 def _too_few(name: str, n: int, what: str) -> Finding:
@@ -250,16 +227,12 @@ def _too_few(name: str, n: int, what: str) -> Finding:
     return no_number(name, lost, "t", n=n, least=None)
 
 
-def degenerate(name: str, mean: float, n: int, same: str) -> Finding:
+def degenerate(name: str, mean: float, n: int, same: str, *, differs: bool | None = None) -> Finding:
     """No spread: p = 1 where there is no difference either, otherwise no number means anything."""
-    chance = CONSTANT if mean else CERTAIN
+    differs = bool(mean) if differs is None else differs
+    lost = CONSTANT if differs else Undefined(reason=same, code="zero-variance")
+    effect = Effect(name=name, value=mean, no_interval="the differences have no spread")
+    notes = () if differs else (same,)
     return Finding(
-        chance=chance,
-        effect=Effect(name=name, value=mean, no_interval="the differences have no spread"),
-        statistic=CONSTANT if mean else Undefined(reason=same, code="zero-variance"),
-        statistic_name="t",
-        df=(n - 1,),
-        n=n,
-        notes=(same,) if not mean else (),
-        least=CONSTANT,
+        effect=effect, n=n, notes=notes, least=CONSTANT, **refer_statistic("t", lost, n - 1, differs=differs)
     )

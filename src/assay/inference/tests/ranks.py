@@ -39,8 +39,6 @@ FEWEST: Final = 6
 RESAMPLED: Final = ("on values from resampling one data set, unless the dependence is accepted and labelled",)
 WASTE: Final = math.sqrt(math.pi / 3)
 """How much larger a difference must be than for a t test on normal values."""
-
-
 _wilcoxon_form = partial(
     significance,
     family="wilcoxon",
@@ -247,11 +245,8 @@ def _hodges_lehmann(name: str, gap: Exact, signs: Whole, level: float) -> Effect
     real = np.sort(gap.floats()[signs != 0])
     n = len(real)
     if n > WALSH:
-        return Effect(
-            name=f"median difference (not {name})",
-            value=float(np.median(gap.floats())),
-            no_interval="too many differences",
-        )
+        median = float(np.median(gap.floats()))
+        return Effect(name=f"median difference (not {name})", value=median, no_interval="too many differences")
     pairs = n * (n + 1) // 2
     middle = (_walsh(real, (pairs + 1) // 2) + _walsh(real, pairs // 2 + 1)) / 2
     cut = _cut(n, level)
@@ -290,15 +285,12 @@ def _walsh(ordered: Floats, number: int) -> float:
 def _symmetric(gap: Exact) -> Check:
     real = gap.floats()
     centred = real - real.mean()
-    spread = float((centred**2).mean())
+    spread, assumes = float((centred**2).mean()), "differences are symmetric"
     if not spread:
-        return Check(assumes="differences are symmetric", holds=None, seen="the differences have no spread")
+        return Check(assumes=assumes, holds=None, seen="the differences have no spread")
     skew = float((centred**3).mean()) / spread**1.5
-    return Check(
-        assumes="differences are symmetric",
-        holds=abs(skew) < 1,  # the usual mark of strong skewness (Bulmer 1979)
-        seen=f"skewness {skew:.2f}",
-    )
+    # 1 is the usual mark of strong skewness (Bulmer 1979).
+    return Check(assumes=assumes, holds=abs(skew) < 1, seen=f"skewness {skew:.2f}")
 
 
 def _least(gap: Exact, level: float) -> Real:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from assay.core.text import listed, quoted
 from assay.core.traits import EXTENSION, RAINIO, TS4213
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.findings import Check, Effect, Finding, Real, no_number
+from assay.inference.findings import Check, Effect, Finding, Real, no_number, refer_statistic
 from assay.inference.intervals.proportion import student_quantile
 from assay.inference.power import least_normal, least_student
 from assay.inference.resampling import SEED, stream
@@ -25,9 +25,7 @@ from assay.inference.tail_probabilities import (
     Tail,
     chi_squared,
     fisher_f,
-    normal,
     range_quantile,
-    student,
     studentised_range,
 )
 from assay.tally.real_values import Blocks, Groups
@@ -40,14 +38,13 @@ if TYPE_CHECKING:
 SHUFFLES: Final = 9999
 HELD: Final = 1 << 20
 """Random numbers held at a time."""
+ENOUGH: Final = "enough blocks and models for the approximation"
 SMALL_J, SMALL_K = 10, 5
 """With fewer blocks or models the chi-squared form of Friedman's test is unreliable (Rainio et al. 2024)."""
 TIED: Final = Undefined(reason="all models are tied in every block", code="all-tied")
 SAME: Final = Undefined(reason="every block ranks the models alike, so F is infinite", code="overflow")
 RESAMPLED: Final = ("on values from resampling one data set, unless the dependence is accepted and labelled",)
 BLOCKED: Final = ("blocks are independent", "the values of a block come from the same item or data set")
-
-
 _friedman_form = partial(
     significance,
     family="friedman",
@@ -58,8 +55,6 @@ _friedman_form = partial(
     never=RESAMPLED,
 )
 ALL_EQUAL: Final = Undefined(reason="all values are equal", code="all-tied")
-
-
 _pairs_of_blocks = partial(
     significance,
     asks="which models differ in their mean rank?",
@@ -127,13 +122,14 @@ def nemenyi(t: Blocks, *, level: float = 0.95) -> tuple[Finding, ...]:
     means, error, critical = ranked(t).mean(axis=0), _rank_error(t), critical_difference(t, level)
     least = critical + least_normal(error, 0.5) - least_normal(error, 0.5, 0.5)
     notes = (f"p holds for all {t.k * (t.k - 1) // 2} pairs together",)
-    findings = []
-    for a, b in combinations(range(t.k), 2):
+
+    def compare(a: int, b: int) -> Finding:
         gap = float(means[a] - means[b])
         q = math.sqrt(2) * abs(gap) / error
         parts = {"chance": studentised_range(q, t.k), "statistic": q, "statistic_name": "q", "least": least}
-        findings.append(_pair(t, (a, b), gap, critical, level, method="nemenyi", notes=notes, **parts))
-    return tuple(findings)
+        return _pair(t, (a, b), gap, critical, level, method="nemenyi", notes=notes, **parts)
+
+    return tuple(compare(a, b) for a, b in combinations(range(t.k), 2))
 
 
 @_pairs_of_blocks(
@@ -148,18 +144,18 @@ def conover(t: Blocks, *, level: float = 0.95) -> tuple[Finding, ...]:
     a, c = float((ranks**2).sum()), j * k * (k + 1) ** 2 / 4
     t1 = (k - 1) * float(((sums - j * (k + 1) / 2) ** 2).sum()) / (a - c) if a > c else 0.0
     error = math.sqrt(max(2 * j * (a - c) / df * (1 - t1 / (j * (k - 1))), 0.0)) if df else 0.0
-    findings = []
-    for x, y in combinations(range(k), 2):
+
+    def compare(x: int, y: int) -> Finding:
         gap = float(sums[x] - sums[y])
         if error <= 1e-9 * max(1.0, abs(gap)):
             lost = SAME if gap else TIED
-            parts: dict[str, Any] = {"chance": SAME if gap else CERTAIN, "statistic": lost, "least": lost}
-            findings.append(_pair(t, (x, y), gap / j, None, level, statistic_name="difference of mean ranks", **parts))
-            continue
+            parts = refer_statistic("difference of mean ranks", lost, differs=bool(gap))
+            return _pair(t, (x, y), gap / j, None, level, least=lost, **parts)
         reach, least = student_quantile((1 + level) / 2, df) * error / j, least_student(error / j, df, level)
-        parts = {"chance": student(gap / error, df), "statistic": gap / error, "statistic_name": "t", "least": least}
-        findings.append(_pair(t, (x, y), gap / j, reach, level, method="conover", df=(df,), **parts))
-    return tuple(findings)
+        parts = refer_statistic("t", gap / error, df)
+        return _pair(t, (x, y), gap / j, reach, level, method="conover", least=least, **parts)
+
+    return tuple(compare(x, y) for x, y in combinations(range(k), 2))
 
 
 @_pairs_of_blocks(
@@ -184,8 +180,7 @@ def ranked(t: Blocks) -> Floats:
     if t.k < 2:  # noqa: PLR2004  nothing to rank
         raise PlanError("test-needs", "ranks need two models at least", fix="give more models")
     values = t.matrix()
-    found: Floats = rankdata(values if t.lower_is_better else -values, axis=1)
-    return found
+    return cast("Floats", rankdata(values if t.lower_is_better else -values, axis=1))
 
 
 def friedman_statistic(ranks: Floats) -> float | None:
@@ -233,13 +228,7 @@ def _friedman(
         df=() if value is None else df,
         n=t.j,
         counts={f"mean rank of {m}": round(float(r), 6) for m, r in zip(t.models, means, strict=True)},
-        checks=(
-            Check(
-                assumes="enough blocks and models for the approximation",
-                holds=t.j >= SMALL_J or t.k >= SMALL_K,
-                seen=f"{t.j} {t.unit}s, {t.k} models",
-            ),
-        ),
+        checks=(Check(assumes=ENOUGH, holds=t.j >= SMALL_J or t.k >= SMALL_K, seen=f"{t.j} {t.unit}s, {t.k} models"),),
         notes=(TIED.reason,) if value is None else (*notes, *more),
         least=critical_difference(t, level),
     )
@@ -270,8 +259,7 @@ def _normal_pair(  # noqa: PLR0917  one comparison
 ) -> Finding:
     z, least = (gap / error, least_normal(error, level)) if error else (ALL_EQUAL, ALL_EQUAL)
     reach = least_normal(error, level, 0.5) if error else None
-    parts = {"chance": normal(gap / error) if error else CERTAIN, "statistic": z, "least": least}
-    return _pair(t, at, gap, reach, level, method=method, statistic_name="z", **parts)
+    return _pair(t, at, gap, reach, level, method=method, least=least, **refer_statistic("z", z))
 
 
 @_of_groups(
@@ -294,11 +282,8 @@ def kruskal_wallis(t: Groups, *, level: float = 0.95) -> Finding:
     h = max(h, 0.0)
     small = min(t.sizes) < 5  # noqa: PLR2004  the usual floor of the chi-squared form
     return Finding(
-        chance=chi_squared(h, k - 1),
+        **refer_statistic("H", h, k - 1),
         effect=Effect(name="epsilon squared", value=h / (n - 1), no_interval="none is customary"),
-        statistic=h,
-        statistic_name="H",
-        df=(k - 1,),
         n=n,
         checks=(Check(assumes="five values in every group", holds=not small, seen=f"smallest group {min(t.sizes)}"),),
         notes=(

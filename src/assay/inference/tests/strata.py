@@ -15,7 +15,7 @@ from assay.core.traits import EXTENSION, TS4213
 from assay.core.values import Share, Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Estimate
-from assay.inference.findings import Check, Effect, Finding, no_number
+from assay.inference.findings import Check, Effect, Finding, no_number, refer_statistic
 from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.power import least_normal
 from assay.inference.resampling import SEED, stream
@@ -71,17 +71,13 @@ def cochran_mantel_haenszel(t: Strata, *, level: float = 0.95) -> Finding:
         ends = (top / under * math.exp(-z * error), top / under * math.exp(z * error))
         effect = Effect.between(name, top / under, ends, level, "robins-breslow-greenland")
     value = excess * excess / variance
+    zero = Undefined(reason="a zero in every stratum", code="zero-margin")
     return Finding(
-        chance=chi_squared(value, 1),
+        **refer_statistic("chi-squared", value, 1),
         effect=effect,
-        statistic=value,
-        statistic_name="chi-squared",
-        df=(1,),
         n=total,
         checks=(_breslow_day(cells, top / under if under else math.inf, level),),
-        least=math.exp(least_normal(error, level))
-        if math.isfinite(error)
-        else Undefined(reason="a zero in every stratum", code="zero-margin"),
+        least=math.exp(least_normal(error, level)) if math.isfinite(error) else zero,
     )
 
 
@@ -89,9 +85,8 @@ def _breslow_day(cells: Floats, odds: float, level: float) -> Check:
     """Whether the odds ratio is the same in every stratum."""
     assumes = "the odds ratio is about the same in every stratum"
     if not 0 < odds < math.inf or len(cells) < 2:  # noqa: PLR2004  nothing to differ
-        return Check(
-            assumes=assumes, holds=None, seen="the common odds ratio is 0 or infinite, or there is one stratum"
-        )
+        seen = "the common odds ratio is 0 or infinite, or there is one stratum"
+        return Check(assumes=assumes, holds=None, seen=seen)
     value = 0.0
     for a, b, c, d in cells:
         first, column, n = a + b, a + c, a + b + c + d

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from assay.core.errors import PlanError
 from assay.core.traits import EXTENSION, RAINIO
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.findings import Check, Effect, Finding, no_number
+from assay.inference.findings import Check, Effect, Finding, no_number, refer_statistic
 from assay.inference.intervals.proportion import student_quantile
-from assay.inference.tail_probabilities import CERTAIN, Tail, chi_squared, fisher_f, student
+from assay.inference.tail_probabilities import CERTAIN, Tail, fisher_f
 from assay.tally.real_values import Exact, Groups, Pairs, Sample
 
 SHAPE_LEAST, SHAPE_MOST = 3, 5000
@@ -63,16 +63,9 @@ def variance_f(t: Groups, *, level: float = 0.95) -> Finding:
     upper = fisher_f(ratio, above, below)
     p = upper if upper.p <= 0.5 else fisher_f(1 / ratio, below, above)  # noqa: PLR2004  the smaller tail
     ends = (ratio / float(fdtri(above, below, (1 + level) / 2)), ratio * float(fdtri(below, above, (1 + level) / 2)))
-    return Finding(
-        chance=Tail.of(2 * p.p, p.log10 + math.log10(2)),
-        effect=Effect.between(name, ratio, ends, level, "fisher f"),
-        statistic=ratio,
-        statistic_name="F",
-        df=(above, below),
-        n=t.n,
-        checks=checks,
-        least=DESIGN,
-    )
+    parts = refer_statistic("F", ratio, above, below) | {"chance": Tail.of(2 * p.p, p.log10 + math.log10(2))}
+    effect = Effect.between(name, ratio, ends, level, "fisher f")
+    return Finding(effect=effect, n=t.n, checks=checks, least=DESIGN, **parts)
 
 
 @_equal_variances(
@@ -93,7 +86,8 @@ def bartlett(t: Groups, *, level: float = 0.95) -> Finding:  # noqa: ARG001  the
     top = df * math.log(pooled) - sum((one.n - 1) * math.log(v) for one, v in zip(t.values, variances, strict=True))
     under = 1 + (sum(1 / (one.n - 1) for one in t.values) - 1 / df) / (3 * (k - 1))
     value = max(top / under, 0.0)
-    return _spread(t, chi_squared(value, k - 1), value, "chi-squared", df=(k - 1,), shapes=True)
+    checks = tuple(normality(one, f"values of {m}") for one, m in zip(t.values, t.models, strict=True))
+    return _spread(t, checks, **refer_statistic("chi-squared", value, k - 1))
 
 
 @_equal_variances(
@@ -148,11 +142,8 @@ def pitman_morgan(t: Pairs, *, level: float = 0.95) -> Finding:
     reach = 1 + 2 * student_quantile((1 + level) / 2, df) ** 2 * free / float(a * b) / df  # half of F + 1/F at the ends
     low, high = ratio / (reach + math.sqrt(reach**2 - 1)), ratio * (reach + math.sqrt(reach**2 - 1))
     return Finding(
-        chance=student(value, df),
+        **refer_statistic("t", value, df),
         effect=Effect.between(name, ratio, (low, high), level, "pitman-morgan"),
-        statistic=value,
-        statistic_name="t",
-        df=(df,),
         n=n,
         checks=tuple(_light_tails(one, f"values of {m}") for one, m in zip((t.a, t.b), t.models, strict=True)),
         least=DESIGN,
@@ -231,23 +222,14 @@ def _from_centre(t: Groups, centres: list[float]) -> Finding:
         lost = "distances from the centre differ between samples and in none of them: their ratio has no end"
         return _flat("largest over smallest variance", "F", n, lost if between else "")
     value = (between / (k - 1)) / (within / (n - k))
-    return _spread(t, fisher_f(value, k - 1, n - k), value, "F", df=(k - 1, n - k), shapes=False)
+    return _spread(t, **refer_statistic("F", value, k - 1, n - k))
 
 
-def _spread(t: Groups, chance: Tail, value: float, name: str, *, df: tuple[float, ...], shapes: bool) -> Finding:
+def _spread(t: Groups, checks: tuple[Check, ...] = (), **parts: Any) -> Finding:  # noqa: ANN401  parts of a finding
     variances = [float(one.variance) for one in t.values if one.n > 1]
     size = max(variances) / min(variances) if min(variances) else math.inf
-    checks = [normality(one, f"values of {m}") for one, m in zip(t.values, t.models, strict=True)] if shapes else []
-    return Finding(
-        chance=chance,
-        effect=Effect(name="largest over smallest variance", value=size, no_interval="a ratio of extremes"),
-        statistic=value,
-        statistic_name=name,
-        df=df,
-        n=t.n,
-        checks=tuple(checks),
-        least=DESIGN,
-    )
+    effect = Effect(name="largest over smallest variance", value=size, no_interval="a ratio of extremes")
+    return Finding(effect=effect, n=t.n, checks=checks, least=DESIGN, **parts)
 
 
 def _flat(name: str, statistic: str, n: int, lost: str) -> Finding:
@@ -262,8 +244,5 @@ def need_groups(t: Groups, least: int, most: int | None = None) -> None:
     """Refuse another number of groups than a test takes."""
     k = len(t.values)
     if k < least or (most is not None and k > most):
-        raise PlanError(
-            "test-needs",
-            f"the test takes {least} groups{' or more' if most is None else ''}, not {k}",
-            fix="choose a test for this number of groups",
-        )
+        what = f"the test takes {least} groups{' or more' if most is None else ''}, not {k}"
+        raise PlanError("test-needs", what, fix="choose a test for this number of groups")

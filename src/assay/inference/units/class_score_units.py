@@ -69,11 +69,8 @@ def judge_units(
     wanted = parse(measure) if isinstance(measure, str) else measure
     demand_pair(t.models)
     if isinstance(t, PairedScores) and wanted.takes is not Ranked:
-        raise PlanError(
-            "comparison-needs",
-            f"{wanted.name} is not a measure of the scores of two classes",
-            fix="`assay measures` lists the measures of scores",
-        )
+        what = f"{wanted.name} is not a measure of the scores of two classes"
+        raise PlanError("comparison-needs", what, fix="`assay measures` lists the measures of scores")
     positive = POSITIVE if isinstance(t, PairedScores) else positive
     alike = isinstance(t, PairedLabels)
     rows = t if not isinstance(t, (PairedLabels, PairedScores)) else t.per_unit()
@@ -114,17 +111,12 @@ def _of_two_classes(t: PerUnit, measure: Measure, positive: Label | None) -> Par
 def _of_classes(t: PerUnit, measure: Measure) -> Parts:
     """A measure of the scores of all classes: a mean over rows, or averages of tables."""
     if not t.classwise or t.scores is None:
-        raise PlanError(
-            "comparison-needs",
-            f"{measure.title} reads the scores of all classes",
-            fix='give one column for each class: score={"A": {label: column, ...}, "B": {...}}',
-        )
+        what = f"{measure.title} reads the scores of all classes"
+        fix = 'give one column for each class: score={"A": {label: column, ...}, "B": {...}}'
+        raise PlanError("comparison-needs", what, fix=fix)
     if measure.given.get("undefined", "propagate") != "propagate":
-        raise PlanError(
-            "comparison-needs",
-            f"{measure.title} is compared where every class has a value",
-            fix="leave undefined= out of the name of the measure",
-        )
+        what = f"{measure.title} is compared where every class has a value"
+        raise PlanError("comparison-needs", what, fix="leave undefined= out of the name of the measure")
 
     def exact(model: int, _: Floats) -> float:
         return plain_value(measure, class_tally(t, measure, model))
@@ -194,12 +186,9 @@ def _by_table(t: PerUnit, measure: Measure) -> Iterator[Table]:
     one_vs_one = measure.average == "one_vs_one"
     number = k * (k - 1) if one_vs_one else k
     if one_vs_one and k > MOST_CLASSES:
-        raise PlanError(
-            "comparison-needs",
-            f"{measure.title} of {counted(k, 'class', 'classes')} needs {number:,} tables for every draw",
-            known=f"{MOST_CLASSES} classes at most",
-            fix="compare auroc_macro or auroc_weighted, which need one table a class",
-        )
+        what = f"{measure.title} of {counted(k, 'class', 'classes')} needs {number:,} tables for every draw"
+        fix = "compare auroc_macro or auroc_weighted, which need one table a class"
+        raise PlanError("comparison-needs", what, known=f"{MOST_CLASSES} classes at most", fix=fix)
     most = NEIGHBOURHOODS if number * 2 * NEIGHBOURHOODS <= FINE else FEWER[1]
     for c in range(k):
         value, place = neighbourhoods(ready(scores[:, :, c]), most)
@@ -213,8 +202,7 @@ def midranks(scores: Floats) -> Floats:
     """The ranks of the scores of each model, ties sharing theirs."""
     from scipy.stats import rankdata
 
-    found: Floats = rankdata(scores, axis=1)
-    return found
+    return cast("Floats", rankdata(scores, axis=1))
 
 
 def neighbourhoods(places: Floats, most: int | None = None) -> tuple[Floats, Whole]:
@@ -269,16 +257,14 @@ def by_row(measure: Measure, matrix: Floats, truth: Whole) -> Floats:
     own = np.take_along_axis(matrix, truth[:, np.newaxis], axis=1)
     if measure.name == "log_loss_multiclass":
         with np.errstate(divide="ignore", invalid="ignore"):  # no probabilities: told as undefined
-            loss: Floats = -np.log(clipped(own[:, 0], cast("float | None", given["clip"])))
-            return loss
+            return cast("Floats", -np.log(clipped(own[:, 0], cast("float | None", given["clip"]))))
     if measure.name == "brier_score_multiclass":
         squares: Floats = (matrix**2).sum(axis=1)
         gap: Floats = (1 - own[:, 0]) ** 2 - own[:, 0] ** 2
         return squares + gap
     if measure.name == "spherical_score_multiclass":
         length = np.sqrt((matrix**2).sum(axis=1))
-        towards: Floats = np.divide(own[:, 0], length, out=np.zeros(len(own)), where=length > 0)
-        return towards
+        return cast("Floats", np.divide(own[:, 0], length, out=np.zeros(len(own)), where=length > 0))
     if measure.name != "top_k_accuracy":
         msg = f"{measure.name} is not a mean over rows"
         raise TypeError(msg)

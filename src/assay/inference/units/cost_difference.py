@@ -144,7 +144,4 @@ def _alone(t: PairedLabels, model: str, costs: Costs, level: float) -> Effect:
     priced = Priced.of(confusion, costs)
     value = cast("Number", measure(priced))
     interval_or_reason = Uncertainty(confusion, Wanted(level=level), positive=None).overall(measure, value, priced)
-    name = f"{MEASURE} of {model}"
-    if isinstance(interval_or_reason, Interval):
-        return Effect(name=name, value=value.value, interval=interval_or_reason)
-    return Effect(name=name, value=value.value, no_interval=interval_or_reason)
+    return Effect.of(f"{MEASURE} of {model}", value.value, interval_or_reason)

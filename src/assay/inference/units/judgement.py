@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -49,28 +51,23 @@ SAME: Final = 1e-12
 ALIKE: Final = "the models answer every row alike"
 
 
+@dataclass(kw_only=True, eq=False)
 class Units:
     """Units that add up to the tables of two models, and can be swapped between them, drawn anew and left out."""
 
-    def __init__(
-        self,
-        *,
-        measure: Measure,
-        models: tuple[str, ...],
-        exact: tuple[float, float],
-        adds: tuple[Any, Any],
-        count: Whole,
-        disputed: int,
-        strata: Whole,
-        value: Callable[[Floats], Floats],
-        method: str,
-        sizes: tuple[float, float] | None = None,
-        pooled: bool = False,
-        closed: Callable[[float], Interval] | None = None,
-    ) -> None:
-        self.measure, self.models, self.count, self.disputed, self.method = measure, models, count, disputed, method
-        self._exact, self._adds, self._strata, self._value = exact, adds, strata, value
-        self._sizes_of_classes, self._pooled, self.closed_interval = sizes, pooled, closed
+    measure: Measure
+    models: tuple[str, ...]
+    exact: tuple[float, float]
+    """The measure of each model; NaN where undefined."""
+    adds: tuple[Any, Any]
+    count: Whole
+    disputed: int
+    strata: Whole
+    value: Callable[[Floats], Floats]
+    method: str
+    class_sizes: tuple[float, float] | None
+    pooled: bool
+    closed_interval: Callable[[float], Interval] | None
 
     @property
     def name(self) -> str:
@@ -82,10 +79,6 @@ class Units:
         """Whether differences are told in points."""
         return self.measure.gives is Share
 
-    def values(self) -> tuple[float, float]:
-        """The measure of each model; NaN where undefined."""
-        return self._exact
-
     @property
     def centre(self) -> float:
         """The difference on the tables that are drawn, whose scores may have been joined."""
@@ -94,13 +87,13 @@ class Units:
 
     def affordable(self, draws: int) -> int:
         """As many draws as asked for, fewer where tables are large."""
-        size = max(len(self.count), int(self._adds[0].shape[1]))
-        return max(min(draws, FEWEST), min(draws, (OF_CELLS if self._pooled else BUDGET) // size))
+        size = max(len(self.count), int(self.adds[0].shape[1]))
+        return max(min(draws, FEWEST), min(draws, (OF_CELLS if self.pooled else BUDGET) // size))
 
     def swapped(self, draws: int, seed: int) -> Floats:
         """The difference where whole units are swapped at random; NaN where undefined."""
-        first, second, moved, count = *(self.count @ one for one in self._adds), *self._moved()
-        if self._pooled:
+        first, second, moved, count = *(self.count @ one for one in self.adds), *self._moved()
+        if self.pooled:
             moved, count, turned = _pool(moved, count)
             first, second = first + turned, second - turned
         rng = stream(seed, 1)
@@ -112,7 +105,7 @@ class Units:
 
     def _moved(self) -> tuple[Any, Whole]:
         """What a swap of each kind of unit moves from the second model to the first, where it moves anything."""
-        moved = (self._adds[1] - self._adds[0]).tocsr()
+        moved = (self.adds[1] - self.adds[0]).tocsr()
         moved.eliminate_zeros()
         at = np.flatnonzero(np.diff(moved.indptr))
         return moved[at], self.count[at]
@@ -120,17 +113,16 @@ class Units:
     def resampled(self, draws: int, seed: int, *, stratified: bool) -> Floats:
         """The difference on draws of the units, over all of them or within those of the same classes."""
         a, b = self._redrawn(draws, seed, stratified=stratified)
-        gap: Floats = a - b
-        return gap
+        return a - b
 
     def added(self, level: float, draws: int, seed: int, *, stratified: bool) -> Interval | None:
         """Without draws where that is known; of areas near 1 or 0, whose draws hardly vary, their intervals added."""
         if self.closed_interval is not None:
             return self.closed_interval(level)
-        if self._sizes_of_classes is None:
+        if self.class_sizes is None:
             return None
-        positives, negatives = self._sizes_of_classes
-        if not any(near_an_end(area, min(positives, negatives)) for area in self._exact):
+        positives, negatives = self.class_sizes
+        if not any(near_an_end(area, min(positives, negatives)) for area in self.exact):
             return None
         every = np.stack(self._redrawn(draws, seed, stratified=stratified))
         drawn = every[:, ~np.isnan(every).any(axis=0)]
@@ -138,12 +130,12 @@ class Units:
             return None
         lost, spread = draws - drawn.shape[1], np.cov(drawn)
         first, second = (
-            area_ends(area, float(spread[i, i]), positives, negatives, level)[:2] for i, area in enumerate(self._exact)
+            area_ends(area, float(spread[i, i]), positives, negatives, level)[:2] for i, area in enumerate(self.exact)
         )
         both = float(spread[0, 0] * spread[1, 1])
         shared = min(max(float(spread[0, 1]) / math.sqrt(both), -1.0), 1.0) if both > 0 else 0.0
         shared = shared if np.ptp(drawn[0] - drawn[1]) else 0.0  # no draw parts them: it cannot be told
-        low, high = recovered(self._exact[0], first, self._exact[1], second, shared)
+        low, high = recovered(self.exact[0], first, self.exact[1], second, shared)
         notes = (f"{counted(lost, 'draw')} of {draws:,} held no row of a class and were left out",) if lost else ()
         method = f"{ADDED}, spread of {self.method} drawn"
         return Interval(
@@ -152,7 +144,7 @@ class Units:
 
     def _redrawn(self, draws: int, seed: int, *, stratified: bool) -> tuple[Floats, Floats]:
         """The values of both models on draws of the units."""
-        strata = self._strata if stratified else np.zeros(len(self.count), dtype=np.int64)
+        strata = self.strata if stratified else np.zeros(len(self.count), dtype=np.int64)
         within = [np.flatnonzero(strata == one) for one in np.unique(strata)]
         rng = stream(seed, 2)
         parts = []
@@ -169,16 +161,15 @@ class Units:
         left = np.tile(self.count.astype(np.float64), (stop - start, 1))
         left[np.arange(stop - start), np.arange(start, stop)] -= 1
         a, b = self._of(left)
-        gap: Floats = a - b
-        return gap
+        return a - b
 
     def linearised(self) -> tuple[float, float]:
         """The standard error of the difference to first order, and as how many equal units it rests on."""
-        return linearised(self.count, self._adds, self._values)
+        return linearised(self.count, self.adds, self._values)
 
     def effect(self, level: float, draws: int, seed: int, *, stratified: bool) -> tuple[Effect, float]:
         """The difference with its interval, and its standard error."""
-        a, b = self.values()
+        a, b = self.exact
         if math.isnan(a - b):
             return Effect(name=self.name, value=Undefined(reason="a value is undefined")), 0.0
         if not self.disputed:
@@ -187,22 +178,22 @@ class Units:
         values = self.resampled(draws, seed, stratified=stratified)
         lost = int(np.isnan(values).sum())
         near = self.added(level, draws, seed, stratified=stratified)
+        as_effect = partial(Effect.of, self.name, a - b, share=self.share)
         if near is not None:
-            return Effect(name=self.name, value=a - b, interval=near, share=self.share), float(np.nanstd(values))
+            return as_effect(near), float(np.nanstd(values))
         if lost:
             reason = f"{counted(lost, 'draw')} of {draws:,} left the measure undefined"
             hint = "" if stratified else "; stratified=True keeps the number of rows of each class"
             good = values[~np.isnan(values)]
             spread = float(good.std()) if len(good) > 1 else 0.0
-            return Effect(name=self.name, value=a - b, no_interval=reason + hint, share=self.share), spread
+            return as_effect(reason + hint), spread
         spread = float(values.std())
         if spread <= SAME:
-            return Effect(name=self.name, value=a - b, no_interval=NO_SPREAD, share=self.share), 0.0
+            return as_effect(NO_SPREAD), 0.0
         centre = self.centre
         low, high = (end + (a - b - centre) for end in self.bca(centre, values, level))
         method = f"bca of {self.method}" if self.jackknifed else f"bias-corrected draws of {self.method}"
-        interval = Interval(low=low, high=high, level=level, method=method, draws=draws, seed=seed)
-        return Effect(name=self.name, value=a - b, interval=interval, share=self.share), spread
+        return as_effect(Interval(low=low, high=high, level=level, method=method, draws=draws, seed=seed)), spread
 
     def bca(self, gap: float, values: Floats, level: float) -> tuple[float, float]:
         """Efron's interval; a jackknife that leaves out one row has only as many values as there are cells."""
@@ -226,15 +217,15 @@ class Units:
         return (np.average(without, weights=weight) if len(weight) else 0.0) - without, weight
 
     def _of(self, counts: Floats) -> tuple[Floats, Floats]:
-        first, second = self._adds
+        first, second = self.adds
         return self._values(counts @ first), self._values(counts @ second)
 
     def _values(self, sums: Floats) -> Floats:
-        found = self._value(sums)
+        found = self.value(sums)
         return np.where(np.isfinite(found), found, np.nan)
 
     def _sizes(self, draws: int) -> Iterator[int]:
-        step = max(1, AT_ONCE // max(len(self.count), self._adds[0].shape[1]))
+        step = max(1, AT_ONCE // max(len(self.count), self.adds[0].shape[1]))
         for start in range(0, draws, step):
             yield min(step, draws - start)
 

@@ -85,12 +85,10 @@ class Difference:
 def checked_margin(margin: float, most: float) -> float:
     """A margin that is one: above 0, below what is possible."""
     if not isinstance(margin, (int, float)) or isinstance(margin, bool) or not 0 < margin < most:
-        raise PlanError(
-            "value-out-of-domain",
-            f"margin = {margin!r} is not a margin",
-            known=f"above 0{'' if math.isinf(most) else f', below {most:g}'}",
-            fix="state the largest difference that does not matter, as a positive number",
-        )
+        what = f"margin = {margin!r} is not a margin"
+        known = f"above 0{'' if math.isinf(most) else f', below {most:g}'}"
+        fix = "state the largest difference that does not matter, as a positive number"
+        raise PlanError("value-out-of-domain", what, known=known, fix=fix)
     return float(margin)
 
 
@@ -221,9 +219,7 @@ def _apart(
 
 DIFFERENCES: Final = (
     Difference(
-        name="share",
-        test=mcnemar_exact,
-        sides=_shares,
+        name="share", test=mcnemar_exact, sides=_shares,
         titles=("Non-inferiority of a share on the same rows (score test)",
                 "Equivalence of two shares on the same rows (two one-sided score tests)"),
         also=("TOST of shares",),
@@ -232,9 +228,7 @@ DIFFERENCES: Final = (
         effect="share only A gets right, minus share only B gets right",
     ),
     Difference(
-        name="mean",
-        test=paired_t,
-        sides=_means,
+        name="mean", test=paired_t, sides=_means,
         titles=("Non-inferiority of a mean over the same items (t test)",
                 "Equivalence of two means over the same items (two one-sided t tests)"),
         also=("TOST",),
@@ -243,50 +237,34 @@ DIFFERENCES: Final = (
         source=(EXTENSION,),
     ),
     Difference(
-        name="auroc",
-        test=delong,
-        sides=_areas,
+        name="auroc", test=delong, sides=_areas,
         titles=("Non-inferiority of an area under the ROC curve (DeLong)",
                 "Equivalence of two areas under the ROC curve (DeLong, two one-sided tests)"),
-        assumes=("rows are independent",),
-        source=OF_DELONG,
+        assumes=("rows are independent",), source=OF_DELONG,
     ),
     Difference(
-        name="area",
-        test=area_difference,
-        sides=_near_perfect_areas,
+        name="area", test=area_difference, sides=_near_perfect_areas,
         titles=("Non-inferiority of an area under the ROC curve (square-and-add)",
                 "Equivalence of two areas under the ROC curve (square-and-add, two one-sided tests)"),
-        assumes=("rows are independent",),
-        source=OF_BOTH_AREAS,
+        assumes=("rows are independent",), source=OF_BOTH_AREAS,
     ),
     Difference(
-        name="unit",
-        test=subject_permutation,
-        sides=_units,
+        name="unit", test=subject_permutation, sides=_units,
         titles=("Non-inferiority of a measure, by draws of subjects or weighted rows",
                 "Equivalence of a measure, by draws of subjects or weighted rows (two one-sided tests)"),
-        assumes=("subjects, or rows where none are stated, are independent",),
-        source=(EXTENSION,),
+        assumes=("subjects, or rows where none are stated, are independent",), source=(EXTENSION,),
     ),
     Difference(
-        name="unit_z",
-        test=unit_z,
-        sides=_very_many_units,
+        name="unit_z", test=unit_z, sides=_very_many_units,
         titles=("Large-sample non-inferiority of a measure by subject or weight",
                 "Large-sample equivalence of a measure by subject or weight (two one-sided tests)"),
-        assumes=unit_z.assumes,
-        never=unit_z.never,
-        source=unit_z.source,
+        assumes=unit_z.assumes, never=unit_z.never, source=unit_z.source,
     ),
     Difference(
-        name="apart",
-        test=apart_difference,
-        sides=_apart,
+        name="apart", test=apart_difference, sides=_apart,
         titles=("Non-inferiority of a measure on different rows, from the intervals of both",
                 "Equivalence of a measure on different rows, from the intervals of both (two one-sided tests)"),
-        assumes=apart_difference.assumes,
-        never=("on the same rows: the pairs would be lost",),
+        assumes=apart_difference.assumes, never=("on the same rows: the pairs would be lost",),
         source=(Source("Newcombe 1998", "method 10, of shares"), Source("Zou and Donner 2008", "eq. 9 and 10"),
                 EXTENSION),
     ),

@@ -55,8 +55,6 @@ RESAMPLED: Final = Source("Efron and Tibshirani 1993", "chapters 14 and 15")
 BY_SUBJECT: Final = "on several rows of one subject: swap or resample subjects"
 UNDISPUTED: Final = Undefined(reason=ALIKE, code="no-discordant-pairs")
 UNMOVED: Final = Undefined(reason=NO_SPREAD, code="zero-variance")
-
-
 RESAMPLING: Final = {"level": 0.95, "draws": DRAWS, "seed": SEED, "stratified": False}
 """Parameters of every test by swaps or draws."""
 OF_A_MEASURE: Final = {"measure": "accuracy", "positive": None, **RESAMPLING}
@@ -151,7 +149,7 @@ def _redrawn(judged: Units, ways: Ways) -> tuple[Tail, tuple[str, ...]]:
 
 def by_error(judged: Units, n: int, ways: Ways) -> Finding:
     """The finding of a large-sample test: the difference over its linearised standard error."""
-    a, b = judged.values()
+    a, b = judged.exact
     if math.isnan(a - b):
         return _undefined(judged, n, ways.level).said(statistic_name="z")
     error, rests_on = judged.linearised()
@@ -164,8 +162,7 @@ def by_error(judged: Units, n: int, ways: Ways) -> Finding:
     note = f"large-sample z over {int(judged.count.sum()):,} {judged.method}; linearised standard error {error:.3g}"
     return Finding(
         chance=CERTAIN if why is UNDISPUTED else why or normal((a - b) / error),
-        effect=Effect(name=judged.name, value=a - b, share=judged.share, interval=None if why else ends,
-                      no_interval=why.reason if why else None),
+        effect=Effect.of(judged.name, a - b, why.reason if why else ends, share=judged.share),
         statistic=0.0 if why is UNDISPUTED else why or (a - b) / error,
         statistic_name="z",
         about=judged.measure.title,
@@ -196,7 +193,7 @@ def by_draws(
 ) -> Finding:
     """The difference with its interval, and its chance by swaps, or as judged, of as many draws as are affordable."""
     ways = replace(ways, draws=judged.affordable(ways.draws))
-    a, b = judged.values()
+    a, b = judged.exact
     if math.isnan(a - b):
         return _undefined(judged, n, ways.level)
     effect, spread = judged.effect(ways.level, ways.draws, ways.seed, stratified=ways.stratified)
@@ -211,7 +208,7 @@ def by_draws(
         models=judged.models,
         n=n,
         counts={count_label: judged.disputed} | ({} if ways.what == "rows" else {ways.what: len(judged.count)}),
-        more=() if judged.method == CELLS else alone(judged.measure, judged.models, judged.values()),
+        more=() if judged.method == CELLS else alone(judged.measure, judged.models, judged.exact),
         notes=notes,
         least=least_normal(spread, ways.level) if spread else UNMOVED if judged.disputed else UNDISPUTED,
     )
@@ -226,7 +223,7 @@ def alone(measure: Measure, models: tuple[str, ...], values: tuple[float, float]
 
 def _undefined(judged: Units, n: int, level: float) -> Finding:
     """The finding where a model has no value."""
-    lost = [model for model, value in zip(judged.models, judged.values(), strict=True) if math.isnan(value)]
+    lost = [model for model, value in zip(judged.models, judged.exact, strict=True) if math.isnan(value)]
     told = f"{judged.measure.title} of {' and '.join(lost)}" if lost else f"the difference in {judged.measure.title}"
     why = Undefined(reason=f"{told} is undefined here")
     about = {"about": judged.measure.title, "models": judged.models, "n": n, "level": level, "least": None}

@@ -63,20 +63,17 @@ def build_units(t: PerUnit, measure: Measure, parts: Parts, *, alike: bool = Fal
         strata=strata,
         value=parts.value,
         method=CELLS if alike else "rows" if t.subject is None else "subjects",
-        sizes=parts.sizes,
+        class_sizes=parts.sizes,
         pooled=alike,
-        closed=parts.closed,
+        closed_interval=parts.closed,
     )
 
 
 def of_labels(t: PerUnit, measure: Measure) -> Parts:
     """Hits, truths and calls of each class; of a measure of one class those of two."""
     if measure.takes not in (Binary, Multiclass) or t.calls is None:
-        raise PlanError(
-            "comparison-needs",
-            f"{measure.name} is not compared from the labels of subjects or weighted rows",
-            fix="choose a measure of labels, or of the scores of two classes",
-        )
+        what = f"{measure.name} is not compared from the labels of subjects or weighted rows"
+        raise PlanError("comparison-needs", what, fix="choose a measure of labels, or of the scores of two classes")
     truth, calls, k = t.truth, t.calls, len(t.labels)
     rows, ones = np.arange(len(truth)), np.ones(len(truth))
 
@@ -126,14 +123,10 @@ def one_class(labels: tuple[Label, ...], measure: Measure, positive: Label | Non
     """The place of the class that a measure speaks of."""
     if positive is not None and positive in labels:
         return labels.index(positive)
-    raise PlanError(
-        "positive-class-undeclared" if positive is None else "unknown-positive",
-        f"{measure.name} speaks of one class, and none is stated"
-        if positive is None
-        else f"{quoted(positive)} is not among the classes",
-        known=listed(labels),
-        fix="state the class: positive=...",
-    )
+    code, what = "unknown-positive", f"{quoted(positive)} is not among the classes"
+    if positive is None:
+        code, what = "positive-class-undeclared", f"{measure.name} speaks of one class, and none is stated"
+    raise PlanError(code, what, known=listed(labels), fix="state the class: positive=...")
 
 
 def demand_pair(models: tuple[str, ...]) -> None:

@@ -14,7 +14,7 @@ from assay.core.labels import Label, in_order
 from assay.core.text import counted
 from assay.core.values import Undefined
 from assay.inference.findings import Effect, Finding
-from assay.inference.unit_comparison import model_pairs
+from assay.inference.unit_intervals import model_pairs
 from assay.tally.base import VERSION, Digested, demand_kind
 from assay.tasks.clustering.intervals import FEWEST, jackknife_spread, values_without
 from assay.tasks.clustering.measures.shape import FAMILY

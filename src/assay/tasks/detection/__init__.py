@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.task import Counted, Example, Option, Request, Role
-from assay.inference.unit_comparison import model_pairs
+from assay.inference.unit_intervals import model_pairs
 from assay.measures.declare import parse
 from assay.tally.paired.model_tallies import ModelTallies
 from assay.tasks.by_unit import UnitTask

@@ -12,7 +12,7 @@ from assay.core.values import Undefined
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
 from assay.inference.tests.means import paired_t, welch_t
-from assay.inference.unit_comparison import model_pairs
+from assay.inference.unit_intervals import model_pairs
 from assay.tally.real_values import Groups, Pairs
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from assay.core.values import Number, number
-from assay.inference.unit_comparison import compare_measure, model_pairs
+from assay.inference.unit_intervals import compare_measure, model_pairs
 from assay.measures.declare import Measure
 from assay.tally.paired.model_tallies import ModelTallies
 from assay.tally.unit_models import UnitModels

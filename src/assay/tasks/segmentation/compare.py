@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay.inference.findings import Check, Finding
 from assay.inference.tests.ranks import wilcoxon
 from assay.inference.tests.variance import pitman_morgan
-from assay.inference.unit_comparison import model_pairs
+from assay.inference.unit_intervals import model_pairs
 from assay.measures.declare import Measure
 from assay.tally.real_values import Pairs
 from assay.tally.unit_models import UnitModels

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.inference.data.label_noise import (
+from assay.inference.data_chance import (
     Relabelled,
     even_errors,
     fewest_to_lose_significance,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ncx2
 
-from assay.inference.data.two_samples import outside_by_chance, unseen_by_chance
+from assay.inference.data_chance import outside_by_chance, unseen_by_chance
 from assay.inference.tests.contingency import chi_squared_association, noncentral_ends
 from assay.tally.contingency_tables import Table
 

@@ -14,7 +14,7 @@ from scipy.special import expit
 from assay.inference.intervals.auc import area_ends, freedom, near_an_end, newcombe, smooth_variance
 from assay.inference.intervals.bounded_means import hurdle_interval, score_ends, worth
 from assay.inference.intervals.proportion import recovered, wilson
-from assay.inference.intervals.rater_intervals import agreement_interval, standard_error, told
+from assay.inference.intervals.rater_agreement import agreement_interval, standard_error, told
 
 LEVEL = 0.9
 Z = stats.norm.ppf(0.95)

@@ -186,7 +186,7 @@ def test_more_units_than_are_left_out_one_by_one_have_no_acceleration(monkeypatc
 def test_large_tables_afford_fewer_draws_but_no_fewer_than_1999(pooled, monkeypatch):
     units = judge_units(by_subject(weight=np.ones(60)), "accuracy")
     size = max(len(units.count), 6)
-    monkeypatch.setattr(units, "_pooled", pooled)
+    monkeypatch.setattr(units, "pooled", pooled)
     monkeypatch.setattr(judgement, "OF_CELLS" if pooled else "BUDGET", 3000 * size + size - 1)
     monkeypatch.setattr(judgement, "BUDGET" if pooled else "OF_CELLS", 1)
     assert [units.affordable(draws) for draws in (99, 1999, 2500, 3000, 3001, 9999)] == [
@@ -294,7 +294,7 @@ def test_the_interval_of_a_weighted_difference_in_cost_is_that_of_its_single_row
     gap = price[Y, A] - price[Y, B]
     interval = units.closed_interval(0.9)
     assert (interval.low, interval.high) == pytest.approx(score_ends(*by_value(price, gap, weight, weight**2), 0.9))
-    assert units.values()[0] == pytest.approx((weight @ price[Y, A]) / weight.sum())
+    assert units.exact[0] == pytest.approx((weight @ price[Y, A]) / weight.sum())
     plain = priced_units(LABELS, costs).closed_interval(0.9)
     assert (plain.low, plain.high) == pytest.approx(score_ends(*by_value(price, gap, np.ones(60), None), 0.9))
 
@@ -373,7 +373,7 @@ def test_pairs_of_classes_are_compared_up_to_a_number_of_classes(monkeypatch, mo
     scores = {name: rng.dirichlet([1, 1, 1], 12) for name in "AB"}
     t = PerUnit.of(truth=[0, 1, 2] * 4, labels=(0, 1, 2), models=("A", "B"), scores=scores)
     if fits:
-        assert judge_units(t, "auroc_one_vs_one").values()[0] == class_value(t, "auroc_one_vs_one", "A")
+        assert judge_units(t, "auroc_one_vs_one").exact[0] == class_value(t, "auroc_one_vs_one", "A")
         return
     with pytest.raises(PlanError, match="of 3 classes needs 6 tables"):
         judge_units(t, "auroc_one_vs_one")
@@ -393,7 +393,7 @@ def test_areas_near_one_add_their_intervals_by_the_correlation_of_their_draws():
     scores = {name: np.where(np.isin(np.arange(40), wrong), 1.15, base) for name, wrong in (("A", [0]), ("B", [0, 2]))}
     units = judge_units(PairedScores.of(truth, scores), "auroc")
     drawn = np.stack(units._redrawn(400, 3, stratified=True))
-    areas = units.values()
+    areas = units.exact
     ends = [area_ends(area, own.var(ddof=1), 20, 20, 0.9)[:2] for area, own in zip(areas, drawn, strict=True)]
     want = recovered(areas[0], ends[0], areas[1], ends[1], np.corrcoef(drawn)[0, 1])
     found = units.added(0.9, 400, 3, stratified=True)
@@ -404,7 +404,7 @@ def test_areas_that_no_draw_parts_are_added_as_if_they_were_independent():
     truth = np.arange(40) % 2 == 1
     score = np.where(np.arange(40) == 0, 1.15, truth + 0.3 * np.random.default_rng(9).random(40))
     units = judge_units(PairedScores.of(truth, {"A": score, "B": 2 * score}), "auroc")
-    area, drawn = units.values()[0], units._redrawn(400, 3, stratified=True)[0]
+    area, drawn = units.exact[0], units._redrawn(400, 3, stratified=True)[0]
     ends = area_ends(area, drawn.var(ddof=1), 20, 20, 0.9)[:2]
     found = units.added(0.9, 400, 3, stratified=True)
     assert (found.low, found.high) == pytest.approx(recovered(area, ends, area, ends, 0.0))

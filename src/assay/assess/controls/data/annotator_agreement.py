@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence
 from assay.core.labels import Label
 from assay.core.text import figure
-from assay.inference.intervals.rater_intervals import coefficients, kappas
+from assay.inference.intervals.rater_agreement import coefficients, kappas
 from assay.tally.data.split_counts import SplitRows
 from assay.tally.labels.confusion import Confusion
 from assay.tally.labels.ratings import Ratings

@@ -13,7 +13,7 @@ import numpy as np
 from assay.assess.controls.control_declaration import Inquiry, Outcome, no_evidence
 from assay.core.text import counted, figure, phrases
 from assay.core.values import Undefined
-from assay.inference.data.two_samples import kolmogorov_smirnov, kruskal_wallis_screen
+from assay.inference.data_chance import kolmogorov_smirnov, kruskal_wallis_screen
 from assay.inference.multiplicity import holm
 from assay.inference.tests.contingency import chi_squared_association, chi_squared_fit, fisher_monte_carlo
 from assay.tally.contingency_tables import Table

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence, settle
 from assay.assess.controls.data.association import associated, flag
 from assay.core.text import counted, figure, listed, phrases
-from assay.inference.data.two_samples import outside_by_chance, unseen_by_chance
+from assay.inference.data_chance import outside_by_chance, unseen_by_chance
 from assay.tally.data.feature_counts import described, missing_by, outside
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from scipy.stats import chisquare, kruskal, ks_2samp, norm
 from assay.assess.assess import assess
 from assay.assess.plan.checked_plan import load_plan
 from assay.core.errors import PlanError
-from assay.inference.data.two_samples import kolmogorov_smirnov, kruskal_wallis_screen
+from assay.inference.data_chance import kolmogorov_smirnov, kruskal_wallis_screen
 from tests.layers.assess.controls.looking import DATA, asked, look, opened, splits
 
 

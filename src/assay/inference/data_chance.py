@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What errors in the truth do to a result: relabelled counts, and the fewest labels that would turn a conclusion."""
+"""What chance does to data: errors in the truth, two samples of values, and how many new values it brings.
+
+Relabelled counts tell what errors in the truth do to a result, and the fewest labels that would turn a conclusion. The
+declared tests work on exact values of a few thousand items; the screens of samples are for columns of millions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
+from assay.core.labels import Label
 from assay.inference.multiplicity import holm
 from assay.inference.resampling import SEED, stream
 from assay.tally.labels.one_vs_rest import Multiclass
@@ -17,14 +23,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.core.arrays import Floats
-    from assay.core.labels import Label
     from assay.core.values import Amount
 
     Counts: TypeAlias = NDArray[np.int64]
 
-DRAWS: Final = 1000
-PLACE: Final = 12
-"""The stream of these draws, apart from those of other rooms."""
+RELABELLED: Final = 1000
+SHUFFLED: Final = 999
+"""With the data that were seen this makes 1,000."""
+AT_ONCE: Final = 1 << 20
+"""Numbers drawn at a time: 8 MiB."""
+NEW_VALUES, NEW_LABELS = 11, 12
+"""The streams of these draws, apart from those of other rooms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,7 +44,7 @@ class Relabelled:
     codes: Counts
     count: Counts
     error: Floats
-    draws: int = DRAWS
+    draws: int = RELABELLED
     seed: int = SEED
 
     def tables(self, model: int) -> Multiclass:
@@ -67,7 +76,7 @@ class Relabelled:
 
     def _drawn(self) -> list[tuple[list[int], int, Counts]]:
         """Each cell with the truths its rows get; the same for every model, because the stream is the same."""
-        random = stream(self.seed, PLACE)
+        random = stream(self.seed, NEW_LABELS)
         rows = zip(self.codes.tolist(), self.count.tolist(), strict=True)
         return [(cell, n, random.multinomial(n, self.error[cell[0]], size=self.draws)) for cell, n in rows]
 
@@ -141,3 +150,73 @@ def fewest_to_lose_significance(ahead: int, behind: int, alpha: float) -> int | 
     moved = np.arange(1, (ahead - behind) // 2 + 1)
     ps = mcnemar_p(ahead - moved, behind + moved)
     return int(moved[np.argmax(ps >= alpha)])
+
+
+def kolmogorov_smirnov(x: Floats, y: Floats) -> tuple[float, float]:
+    """The largest gap between two distributions, and the chance of one as large.
+
+    >>> kolmogorov_smirnov(np.arange(10.0), np.arange(10.0) + 10)[0]
+    1.0
+    """
+    from scipy.stats import kstwo
+
+    x, y = np.sort(x), np.sort(y)
+    every = np.concatenate([x, y])
+    first, second = np.searchsorted(x, every, "right") / len(x), np.searchsorted(y, every, "right") / len(y)
+    gap = float(np.abs(first - second).max())
+    size = len(x) * len(y) / (len(x) + len(y))
+    return gap, float(kstwo.sf(gap, max(1, round(size))))
+
+
+def kruskal_wallis_screen(groups: Sequence[Floats]) -> tuple[float, float]:
+    """The share of the ranks' spread that lies between groups (epsilon squared), and the chance of one as large.
+
+    >>> round(kruskal_wallis_screen([np.arange(5.0), np.arange(5.0) + 5])[0], 2)
+    0.76
+    """
+    from scipy.stats import kruskal
+
+    samples = [one for one in groups if len(one)]
+    pooled_values = np.concatenate(samples) if samples else np.zeros(0)
+    if len(samples) < 2 or pooled_values.min() == pooled_values.max():  # noqa: PLR2004  nothing can differ
+        return 0.0, 1.0
+    found = kruskal(*samples)
+    share = float(found.statistic) / (len(pooled_values) - 1)
+    return min(1.0, share), 1.0 if math.isnan(found.pvalue) else float(found.pvalue)
+
+
+def outside_by_chance(outside: int, later: int, earlier: int) -> float:
+    """The chance that so many of the later values or more lie outside the range of the earlier ones.
+
+    Where both come from one distribution, the share outside follows Beta(2, earlier - 1), whatever the distribution.
+
+    >>> round(outside_by_chance(4, 50, 49), 3)
+    0.187
+    """
+    from scipy.stats import betabinom
+
+    if earlier < 2 or outside == 0:  # noqa: PLR2004  one value has no range
+        return 1.0
+    return float(betabinom.sf(outside - 1, later, 2, earlier - 1))
+
+
+def unseen_by_chance(
+    earlier: Mapping[Label, int], later: Mapping[Label, int], *, draws: int = SHUFFLED, seed: int = SEED
+) -> tuple[int, float]:
+    """Later rows whose category was not met earlier, and the chance of as many if the rows are shuffled.
+
+    >>> unseen_by_chance({"a": 50, "b": 50}, {"a": 10, "c": 40})
+    (40, 0.001)
+    """
+    unseen = sum(n for label, n in later.items() if not earlier.get(label))
+    size = sum(earlier.values())
+    if not unseen or not size:
+        return unseen, 1.0
+    both = np.array([earlier.get(one, 0) + later.get(one, 0) for one in {**earlier, **later}], dtype=np.int64)
+    random, at_least, left = stream(seed, NEW_VALUES), 0, draws
+    while left:
+        some = min(left, max(1, AT_ONCE // len(both)))
+        drawn = random.multivariate_hypergeometric(both, size, size=some, method="marginals")
+        at_least += int((np.where(drawn == 0, both, 0).sum(axis=-1) >= unseen).sum())
+        left -= some
+    return unseen, (1 + at_least) / (1 + draws)
