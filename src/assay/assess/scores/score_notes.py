@@ -17,7 +17,7 @@ from assay.inference.intervals.auc import area_ends, delong_variance
 from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.rounded_scores import RESOLVED, describe_rounding
 from assay.tasks.classification.curves import tied_pairs
-from assay.tasks.classification.measures.roc import auroc
+from assay.tasks.classification.measures.score_curves import auroc
 from assay.tasks.classification.score_part import ScorePart
 
 FEW: Final = 100

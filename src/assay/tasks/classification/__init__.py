@@ -133,7 +133,7 @@ class Classification(ReportParts):
 
     def plot(self, record: Mapping[str, Any], name: str) -> Drawn | None:
         """Curves, reliability and the matrix."""
-        from assay.tasks.classification.blocks.named_plots import class_plot
+        from assay.tasks.classification.blocks.class_report import class_plot
 
         return class_plot(record, name)
 

@@ -21,10 +21,13 @@ from assay.tally.scores.log_odds import own_losses
 from assay.tally.scores.row_probabilities import RIGHT, RowScores
 from assay.tally.scores.score_tally import Scores
 from assay.tally.scores.true_class_ranks import Ranks
-from assay.tasks.classification.measures.calibration_errors import expected_calibration_error, gap_error
-from assay.tasks.classification.measures.precision_recall_and_lift import average_precision
-from assay.tasks.classification.measures.proper_scores import infinite_note, not_probability
-from assay.tasks.classification.measures.roc import auroc
+from assay.tasks.classification.measures.probabilities import (
+    expected_calibration_error,
+    gap_error,
+    infinite_note,
+    not_probability,
+)
+from assay.tasks.classification.measures.score_curves import auroc, average_precision
 
 if TYPE_CHECKING:
     from assay.core.values import Amount

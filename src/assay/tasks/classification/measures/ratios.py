@@ -15,7 +15,7 @@ from assay.core.traits import FUND, HIGHER, LOWER, RAINIO, SCHLOSSER, TS4213, Ta
 from assay.core.values import Number, Share, number, root, share
 from assay.measures.declare import measure
 from assay.tally.labels.one_vs_rest import Binary
-from assay.tasks.classification.measures.counts import (
+from assay.tasks.classification.measures.rates import (
     NO_ACTUAL,
     NO_ACTUAL_NEGATIVE,
     NO_CALLED,

@@ -17,7 +17,7 @@ from assay.core.text import figure
 from assay.core.values import WORST
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures.ratios import demand_at_least_zero, demand_number
-from assay.tasks.classification.measures.roc import share_of
+from assay.tasks.classification.measures.score_curves import share_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
