@@ -57,7 +57,7 @@ def score_notes(part: ScorePart, positive: Label | None, level: float = 0.95) ->
             f"the logits of {counted(part.whole.rows, 'row')} became probabilities by the"
             f" {'logistic function' if part.link == 'logistic' else 'softmax of the classes'} (scores: logit)"
         )
-    stored = part.stored_scores(part.whole)
+    stored = part.as_stored.whole
     if stored.rounding is not None:
         kept = "" if stored is part.whole else " in the Record; values come from all digits"
         notes.append(describe_rounding(stored.rounding.bits) + kept)

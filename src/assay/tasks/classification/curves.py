@@ -57,7 +57,7 @@ def sections(
     `called` are the cells of two classes as they were called, by labels of their own or by the scores.
     """
     labels = [positive] if positive is not None else _largest(part)
-    stored = part.stored_scores(part.whole)  # so that whoever has the Record draws the same curves
+    stored = part.as_stored.whole  # so that whoever has the Record draws the same curves
     tables = {label: stored.one_vs_rest(label) for label in labels}
     first = next(iter(tables.values()))
     probability = part.probability
@@ -69,7 +69,7 @@ def sections(
     else:
         curves = [drawn(table, label, alone=False) for label, table in tables.items()]
         curves.append(pooled(stored))
-    by_row = None if part.by_row is None else part.stored_rows(part.by_row)
+    by_row = part.as_stored.by_row
     top = {} if by_row is None else {"top_label": _reliability(by_row.top.one_vs_rest(RIGHT), wanted)}
     return {
         "scores": {

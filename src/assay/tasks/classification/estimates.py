@@ -116,7 +116,8 @@ class View(Estimates):
     @property
     def scored(self) -> Scored:
         """What the scores are, or None where there are none."""
-        return None if self.scores is None else self.scores.said
+        part = self.tally.scores
+        return None if part is None else "probability" if part.probability else part.kind
 
     def column(self, measure: Measure) -> list[Estimate]:
         """A class measure for every class, in the order of the labels."""

@@ -246,6 +246,5 @@ def score_table(tally: Classified) -> Ranked | None:
     """The scores of the positive class, where they can be followed unit by unit."""
     if tally.scores is None or tally.positive is None or tally.scores.link is not None:
         return None
-    if tally.scores.stored_scores(tally.scores.whole) is not tally.scores.whole:
-        return None
-    return tally.scores.whole.one_vs_rest(tally.positive)
+    whole = tally.scores.whole
+    return whole.one_vs_rest(tally.positive) if tally.scores.as_stored.whole is whole else None
