@@ -13,7 +13,7 @@ import numpy as np
 from assay.core.errors import PlanError
 from assay.core.text import figure
 from assay.core.traits import EXTENSION, HIGHER, LOWER, RAINIO, SCHLOSSER, TS4213, Task
-from assay.core.values import NO_ROWS, Number, Share, number, share
+from assay.core.values import NO_ROWS, Number, Share, number
 from assay.measures.declare import measure
 from assay.measures.score_averages import macro, micro, one_vs_one, weighted
 from assay.tally.calibration_bins import BINS
@@ -107,14 +107,10 @@ def top_k_accuracy(t: Ranks, *, k: int, ties: Ties = "expected") -> Share:
             "option-unknown", f"ties = {ties!r} is not a choice", known=", ".join(TIES), fix="choose one of them"
         )
     worst, mean, best = t.within(k)
-    held = {"expected": mean, "pessimistic": worst, "optimistic": best}[ties]
-    accuracy = share(cast("Amount", held), of=cast("Amount", t.n), empty=NO_ROWS)
-    if worst == best:
-        return accuracy
-    low, high = (figure(float(Fraction(one) / t.n)) for one in (worst, best))
-    return Share(
-        accuracy.numerator, accuracy.denominator, accuracy.empty, note=f"ties at the cut: {low} against, {high} for"
-    )
+    within = {"expected": mean, "pessimistic": worst, "optimistic": best}[ties]
+    low, high = (figure(float(Fraction(rows) / (t.n or 1))) for rows in (worst, best))
+    note = None if worst == best else f"ties at the cut: {low} against, {high} for"
+    return Share(cast("Amount", within), cast("Amount", t.n), NO_ROWS, note=note)
 
 
 @probability_score(

@@ -21,7 +21,7 @@ from assay.tally.scores.log_odds import clipped
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures.logistic_fit import lines
 from assay.tasks.classification.measures.roc_hull import hulls
-from assay.tasks.classification.measures.score_curves import both
+from assay.tasks.classification.measures.score_curves import by_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,8 +60,7 @@ def _sum(t: Ranked, of_positive: Floats, of_negative: Floats) -> Amount:
     """The sum of a loss over all rows, from its value for a positive and for a negative at each score."""
     with np.errstate(invalid="ignore"):  # an infinite loss that no row has counts nothing
         parts = [np.where(c > 0, c * loss, 0.0) for c, loss in ((t.pos, of_positive), (t.neg, of_negative))]
-    total = (parts[0] + parts[1]).sum(axis=-1)
-    return cast("Amount", total if np.ndim(total) else float(total))
+    return cast("Amount", (parts[0] + parts[1]).sum(axis=-1))
 
 
 @proper_score(
@@ -100,16 +99,14 @@ def brier_score(t: Ranked) -> Number:
 def _recalibrated(t: Ranked) -> Amount:
     """The Brier score, times n, of the best rising recalibration: what no relabelling of scores can mend."""
     parts = hulls(t)
-    left = parts.added(parts.pos * parts.neg / (parts.pos + parts.neg))
-    return cast("Amount", left.reshape(np.shape(t.pos)[:-1]) if np.ndim(t.pos) > 1 else left.item())
+    return cast("Amount", parts.added(parts.pos * parts.neg / (parts.pos + parts.neg)).reshape(np.shape(t.pos)[:-1]))
 
 
 def _without_scores(t: Ranked) -> Amount:
     """The Brier score, times n, of the prevalence given to every row."""
     n = np.asarray(t.n, dtype=np.float64)
     product = np.asarray(t.positives, dtype=np.float64) * np.asarray(t.negatives, dtype=np.float64)
-    found = np.divide(product, n, out=np.zeros(n.shape), where=n > 0)
-    return cast("Amount", found if found.ndim else float(found))
+    return cast("Amount", np.divide(product, n, out=np.zeros(n.shape), where=n > 0))
 
 
 @proper_score(
@@ -250,17 +247,10 @@ def _line(t: Ranked, which: int, slope: float | None, clip: float | None) -> Num
     )
     if isinstance(fitted, Undefined):
         return cast("Number", fitted)
-    coefficients = fitted[which]
-    if np.ndim(t.pos) > 1:
-        return Number(cast("Amount", coefficients.reshape(np.shape(t.pos)[:-1])), empty=NO_ROWS)
-    there = 1 if t.positives and t.negatives else 0
-    if np.isnan(coefficients[0]):
-        return cast(
-            "Number",
-            Undefined(reason="the probabilities separate the classes perfectly, so the line is steep without end",
-                      code="separated"),
-        )  # fmt: skip
-    return number(cast("Amount", float(coefficients[0]) * there), over=cast("Amount", there), empty=both(t))
+    if np.ndim(t.pos) == 1 and np.isnan(fitted[which][0]):
+        reason = "the probabilities separate the classes perfectly, so the line is steep without end"
+        return cast("Number", Undefined(reason=reason, code="separated"))
+    return by_table(t, fitted[which])
 
 
 @logit_line(

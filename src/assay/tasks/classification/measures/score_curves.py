@@ -44,6 +44,12 @@ def wins(t: Ranked) -> Amount:
     return cast("Amount", np.minimum(won, 2 * (t.positives * t.negatives)))  # sums of weights may round past all pairs
 
 
+def by_table(t: Ranked, values: Floats) -> Number:
+    """A value of one table, or of each of a stack; undefined without positives or negatives."""
+    there = np.asarray(t.positives * t.negatives) > 0
+    return number(np.where(there, values.reshape(there.shape), 0.0), over=there.astype(np.float64), empty=both(t))
+
+
 def taken_up_to(x: Floats, limit: Floats) -> Floats:
     """How much of each step of a curve lies before a limit, from 0 to 1."""
     step = np.diff(x)
@@ -132,7 +138,7 @@ def partial_auroc_standardised(t: Ranked, *, max_fpr: float) -> Number:
     spec="M-CUR-12",
 )
 def auroc_convex_hull(t: Ranked) -> Number:
-    return _of_hulls(t, hulls(t).areas())
+    return by_table(t, hulls(t).areas())
 
 
 @curve(
@@ -152,7 +158,7 @@ def h_measure(t: Ranked, *, alpha: float | None = None, beta: float | None = Non
             demand_number("h_measure", name, value, "a number above 0", lambda x: x > 0)
     if (alpha is None) != (beta is None):
         raise PlanError("measure-needs", "h_measure got one of alpha and beta", fix="give both, or neither")
-    return _of_hulls(t, 1 - hulls(t).losses(alpha, beta))
+    return by_table(t, 1 - hulls(t).losses(alpha, beta))
 
 
 @curve(
@@ -190,14 +196,6 @@ def kolmogorov_smirnov(t: Ranked) -> Number:
     positives, negatives = (np.asarray(each, dtype=np.float64)[..., np.newaxis] for each in (t.positives, t.negatives))
     gaps = y * negatives - x * positives
     return number(cast("Amount", gaps.max(axis=-1)), over=t.positives * t.negatives, empty=both(t))
-
-
-def _of_hulls(t: Ranked, values: Floats) -> Number:
-    """The values of the hulls of a stack, or of one table, undefined without positives or negatives."""
-    if np.ndim(t.pos) > 1:
-        return number(cast("Amount", values.reshape(np.shape(t.pos)[:-1])), empty=both(t))
-    there = 1 if t.positives and t.negatives else 0
-    return number(cast("Amount", values.item() * there), over=cast("Amount", there), empty=both(t))
 
 
 def _divided(top: Floats, over: Floats) -> Floats:
