@@ -14,7 +14,7 @@ import numpy as np
 from assay.core.errors import PlanError
 from assay.core.text import listed, quoted
 from assay.core.traits import FUND, HIGHER, LOWER, NEITHER, RAINIO, SCHLOSSER, TS4213
-from assay.core.values import NO_ROWS, Number, Raw, Share, Undefined, number, quotient, root, share, undefined_number
+from assay.core.values import NO_ROWS, Number, Share, number, quotient, root, share, undefined_number
 from assay.measures.averages import macro, micro, weighted
 from assay.measures.declare import measure
 from assay.tally.labels.one_vs_rest import Multiclass
@@ -112,10 +112,8 @@ def balanced_accuracy_weighted(t: Multiclass, *, weights: Mapping[Label, float])
     w = _class_weights(t, weights)
     if t.hits.dtype != object:
         return _weighted_draws(t, np.array([float(x) for x in w]))
-    lost = [label for label, x, r in zip(t.labels, w, t.actual, strict=True) if x and not r]
-    if lost:
-        empty = f"no row is truly {listed(lost)}" if t.n else NO_ROWS
-        return undefined_number(empty)
+    if lost := [label for label, x, r in zip(t.labels, w, t.actual, strict=True) if x and not r]:
+        return undefined_number(f"no row is truly {listed(lost)}" if t.n else NO_ROWS)
     _refuse_class_sizes(t, w)
     shares = (x * Fraction(h) / r for x, h, r in zip(w, t.hits.tolist(), t.actual.tolist(), strict=True) if x)
     return number(cast("Amount", sum(shares)), over=cast("Amount", sum(w)), empty=NO_ROWS)
@@ -168,8 +166,6 @@ def _refuse_class_sizes(t: Multiclass, w: list[Fraction]) -> None:
 )
 def skill_score(t: Multiclass, *, reference: float | str) -> Number:
     ref = _reference(t, reference)
-    if isinstance(ref, Undefined):
-        return undefined_number(ref.reason)
     return number(
         t.correct - ref * t.n,
         over=(1 - ref) * t.n,
@@ -192,8 +188,6 @@ def skill_score(t: Multiclass, *, reference: float | str) -> Number:
 )
 def relative_improvement_factor(t: Multiclass, *, reference: float | str) -> Number:
     ref = _reference(t, reference)
-    if isinstance(ref, Undefined):
-        return undefined_number(ref.reason)
     return number(
         (1 - ref) * t.n,
         over=t.n - t.correct,
@@ -202,19 +196,14 @@ def relative_improvement_factor(t: Multiclass, *, reference: float | str) -> Num
     )
 
 
-def _reference(t: Multiclass, reference: float | str) -> Amount | Undefined:
-    """The accuracy of the reference: a number, or the majority or stratified guess on the same rows."""
-    named = {"majority": no_information_rate, "stratified": stratified_chance_accuracy}
-    if isinstance(reference, str) and reference in named:
-        baseline: Raw = named[reference].raw(t)
-        if isinstance(baseline, Undefined):
-            return baseline
-        if isinstance(t.hits, np.ndarray) and t.hits.dtype != object:
-            return baseline.values
-        top, over = (
-            (baseline.numerator, baseline.denominator) if isinstance(baseline, Share) else (baseline.top, baseline.over)
-        )
-        return cast("Amount", Fraction(cast("int", top), cast("int", over))) if over else Undefined(reason=NO_ROWS)
+def _reference(t: Multiclass, reference: float | str) -> Amount:
+    """The accuracy of the reference: a number, or the majority or stratified guess on the same rows; 0 without rows."""
+    guesses = {"majority": (t.actual.max(axis=-1), t.n), "stratified": (_total(t.actual * t.actual), t.n * t.n)}
+    if isinstance(reference, str) and reference in guesses:
+        right, of = guesses[reference]
+        if t.hits.dtype != object:
+            return quotient(right, of)
+        return cast("Amount", Fraction(cast("int", right), cast("int", of)) if of else 0)
     if isinstance(reference, (int, float)) and 0 <= reference <= 1:
         return ratios.declared(float(reference), t.hits)
     raise PlanError(
