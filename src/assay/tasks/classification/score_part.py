@@ -24,12 +24,11 @@ from assay.tally.scores.rounded_scores import LISTED
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_tally import Scores
 from assay.tally.scores.true_class_ranks import Ranks
+from assay.tasks.classification.settings import OF_PROBABILITIES
 
 if TYPE_CHECKING:
     from assay.core.values import Amount
 
-OF_PROBABILITIES: Final = ("probabilities", "calibration", "cost")
-"""Families whose measures of scores need probabilities."""
 SAME: Final = 1e-12
 """Relative difference up to which two values are the same, as `verify` compares reals."""
 UNASKED: Final = "the value is undefined"

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 ONE_CLASS = (Binary, Ranked)
 """What a measure takes that speaks of one class against the rest."""
 ALL_CLASSES = (Multiclass, Priced, Scores, Ranks, RowScores)
+OF_PROBABILITIES = ("probabilities", "calibration", "cost")
+"""Families whose measures of scores need probabilities."""
 Scored: TypeAlias = Kind | None
 """What the scores are, or None where there are none."""
 
@@ -173,8 +175,6 @@ def _fits(measure: Measure, scored: Scored) -> bool:
 
 def why_unfit(measure: Measure, scored: Scored) -> str | None:
     """Why a measure of scores cannot be had from scores of a kind, or None."""
-    from assay.tasks.classification.score_part import OF_PROBABILITIES
-
     if scored is None:
         return "needs scores, and labels alone were given"
     if measure.family in OF_PROBABILITIES and scored != "probability":

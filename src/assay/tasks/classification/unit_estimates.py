@@ -73,9 +73,8 @@ class UnitIntervals:
             without = np.concatenate([np.atleast_1d(measure.values(table)) for table in tables])
         positives = part.margins[:, 1, self._tally.labels.index(cast("Any", self._tally.positive))]
         rarer = positives if positives.sum() * PAIR <= part.sizes.sum() else part.sizes - positives
-        return jackknife_t(
-            self._case(measure, value, without, None, (rarer > 0).astype(np.float64)), self._wanted.level
-        )
+        case = self._case(measure, value, without, None, (rarer > 0).astype(np.float64))
+        return jackknife_t(case, self._wanted.level)
 
     def interval(self, measure: Measure, result: Share | Number, place: int | None = None) -> Found:
         """The interval of a value of one class against the rest, or of all classes or the positive one."""

@@ -129,11 +129,9 @@ def log_loss_multiclass(t: Scores, *, clip: float | None = None) -> Number:
     if wrong := not_probability(own.value):
         return cast("Number", wrong)
     lost = own_losses(t, clip)
-    zero = int(lost.count[np.isinf(lost.value)].sum()) if len(lost.value) else 0
-    total = (lost.count * lost.value).sum()
-    return Number(
-        cast("Amount", float(total)), cast("Amount", float(own.count.sum())), NO_ROWS, note=infinite_note(zero)
-    )
+    note = infinite_note(int(lost.count[np.isinf(lost.value)].sum()))
+    total, rows = float((lost.count * lost.value).sum()), float(own.count.sum())
+    return Number(cast("Amount", total), cast("Amount", rows), NO_ROWS, note=note)
 
 
 @probability_score(
