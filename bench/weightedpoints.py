@@ -18,7 +18,7 @@ from scipy.stats import norm
 
 from assay.inference.intervals.interval_choice import Wanted
 from assay.tally.scores.score_tally import Scores
-from assay.tasks.classification.operating_points import rates
+from assay.tasks.classification.curves import rates
 
 SHIFT, THRESHOLD = 1.5, 0.8
 SHOWN = ("recall", "specificity", "precision")

@@ -19,7 +19,7 @@ from assay.measures import REGISTRY
 from assay.measures.declare import measure
 from assay.measures.catalogue import guidance_of
 from assay.tally.labels.one_vs_rest import Binary
-from assay.tasks.classification.measures.counts import NO_ACTUAL, NO_ACTUAL_NEGATIVE
+from assay.tasks.classification.measures.rates import NO_ACTUAL, NO_ACTUAL_NEGATIVE
 from tests.reference.by_definition import both, recall, specificity, sqrt
 
 list(REGISTRY)

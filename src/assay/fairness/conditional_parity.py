@@ -33,9 +33,8 @@ def conditional_gap(factor: str, condition: str, cells: Cells, level: float) -> 
         else:
             parts[part.name] = part
     if not parts:
-        return Disparity(
-            name=name, factor=factor, value=None, level=level, reason="; ".join(single) or "there are no strata"
-        )
+        reason = "; ".join(single) or "there are no strata"
+        return Disparity(name=name, factor=factor, value=None, level=level, reason=reason)
     whole = combine(name, parts, level)
     sizes = [sum(group.rows for group in part.groups) for part in parts.values()]
     mean = sum(n * (part.value or 0.0) for n, part in zip(sizes, parts.values(), strict=True)) / sum(sizes)
@@ -63,15 +62,10 @@ def _common(labels: list[Label], cells: Cells, level: float) -> tuple[list[str],
         f"{figure(common[0])} ({figure(common[1])} to {figure(common[2])})"
     )
     seen = finding.checks[0].seen if finding.checks else ""
-    equality = None
+    equality, notes = None, (seen,) if seen else ()
     if finding.p is not None and isinstance(finding.statistic, float):
-        equality = Equality(
-            test="Cochran-Mantel-Haenszel",
-            statistic=finding.statistic,
-            df=1,
-            p=finding.p,
-            notes=(seen,) if seen else (),
-        )
+        test = "Cochran-Mantel-Haenszel"
+        equality = Equality(test=test, statistic=finding.statistic, df=1, p=finding.p, notes=notes)
     return [words, f"odds ratios over the levels: {seen}"], equality
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import listed, quoted
-from assay.fairness.settings import CROSSED, FairnessSettings, cross_names, join_levels, split_crossed
+from assay.fairness.settings import CROSSED, FairnessSettings, join_levels, split_crossed
 from assay.inference.estimates import Estimates
 from assay.rows.columns import Coded, coded
 from assay.rows.source import Crossed, FrameSource, Source
@@ -42,7 +42,7 @@ def add_crossed(group: Mapping[str, object], cross: object) -> dict[str, object]
         known = isinstance(parts, (list, tuple)) and all(isinstance(part, str) and part in group for part in parts)
         if not known or len(set(parts)) < FEWEST or len(set(parts)) < len(parts):
             raise _refuse(names, group)
-        crossed[cross_names(parts)] = Crossed(tuple(parts))
+        crossed[CROSSED.join(parts)] = Crossed(tuple(parts))
     return {**group, **crossed}
 
 

@@ -36,10 +36,8 @@ class Pair:
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
-        ends = {
-            name: None if end is None else real_to_json(end) for name, end in (("low", self.low), ("high", self.high))
-        }
-        return {"first": self.first, "second": self.second, "value": real_to_json(self.value), **ends}
+        pair = {"first": self.first, "second": self.second, "value": real_to_json(self.value)}
+        return {**pair, **_ends_to_json(self.low, self.high)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,15 +134,8 @@ class Disparity:
         if self.value is None:
             out |= {"value": None, "undefined": self.reason}
         else:
-            out["value"] = real_to_json(self.value)
-            out |= {
-                name: None if end is None else real_to_json(end)
-                for name, end in (("low", self.low), ("high", self.high))
-            }
-            out |= {
-                "level": self.level,
-                **({"interval": self.method} if self.low is not None else {"no_interval": self.no_interval}),
-            }
+            out |= {"value": real_to_json(self.value), **_ends_to_json(self.low, self.high), "level": self.level}
+            out |= {"interval": self.method} if self.low is not None else {"no_interval": self.no_interval}
         out["worst"] = None if self.worst is None else list(self.worst)
         if brief:
             return out
@@ -156,6 +147,10 @@ class Disparity:
         out["equality"] = None if self.equality is None else self.equality.to_json()
         out |= {"tolerance": self.tolerance, "verdict": self.verdict, "why": self.why}
         return out | ({"notes": list(self.notes)} if self.notes else {})
+
+
+def _ends_to_json(low: float | None, high: float | None) -> dict[str, object]:
+    return {name: None if end is None else real_to_json(end) for name, end in (("low", low), ("high", high))}
 
 
 def judge(disparity: Disparity, tolerance: float) -> Disparity:
@@ -172,28 +167,21 @@ def _judge(disparity: Disparity, tolerance: float) -> tuple[str, str]:
         return INCONCLUSIVE, f"there is no value: {disparity.reason}"
     if disparity.low is None or disparity.high is None:
         return INCONCLUSIVE, f"there is no interval: {disparity.no_interval}"
-    limit = figure(tolerance)
+    limit, low, high = map(figure, (tolerance, disparity.low, disparity.high))
     if disparity.form == "gap":
         passes, fails = disparity.high <= tolerance, disparity.low > tolerance
-        reasons = (
-            f"the upper end {figure(disparity.high)} is at most {limit}",
-            f"the lower end {figure(disparity.low)} is above {limit}",
-        )
+        good, bad = f"the upper end {high} is at most {limit}", f"the lower end {low} is above {limit}"
     else:
         passes, fails = disparity.low >= tolerance, disparity.high < tolerance
-        reasons = (
-            f"the lower end {figure(disparity.low)} is at least {limit}",
-            f"the upper end {figure(disparity.high)} is below {limit}",
-        )
+        good, bad = f"the lower end {low} is at least {limit}", f"the upper end {high} is below {limit}"
     if fails:
-        return FAIL, reasons[1]
+        return FAIL, bad
     if passes and not disparity.left_out:
-        return PASS, reasons[0]
+        return PASS, good
     if passes:
         names = ", ".join(quoted(group.level) for group in disparity.left_out)
-        return INCONCLUSIVE, f"{reasons[0]}, but not every group is judged: {names}"
-    ends = f"{figure(disparity.low)} and {figure(disparity.high)}"
-    return INCONCLUSIVE, f"{limit} lies between {ends}; {_rows_needed(disparity, tolerance)}"
+        return INCONCLUSIVE, f"{good}, but not every group is judged: {names}"
+    return INCONCLUSIVE, f"{limit} lies between {low} and {high}; {_rows_needed(disparity, tolerance)}"
 
 
 def _rows_needed(disparity: Disparity, tolerance: float) -> str:

@@ -229,15 +229,9 @@ class FactorFairness(Mapping[str, Disparity]):
 
     def _gap(self, statistic: str, form: Form, denominator: str = "", families: int = 1) -> Disparity:
         return measure_gap(
-            f"{form}({statistic})",
-            self.factor,
-            self._values(statistic),
-            self.level,
-            form=form,
-            reference=self.settings.reference.get(self.factor),
-            families=families,
-            denominators=(denominator,) if denominator else (),
-        )
+            f"{form}({statistic})", self.factor, self._values(statistic), self.level, form=form, families=families,
+            reference=self.settings.reference.get(self.factor), denominators=(denominator,) if denominator else (),
+        )  # fmt: skip
 
     def _conditional(self) -> Disparity:
         rate = "predicted_positive_rate"

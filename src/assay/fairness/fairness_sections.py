@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from assay.core.blocks import Block, Chart, Figure, Fold, Paragraph, Section, bullets, number_table, section
+from assay.core.blocks import Block, Chart, Figure, Fold, Paragraph, Section, bullets, chart, number_table, section
 from assay.core.text import chance_shown, figure, quoted
 from assay.fairness.fairness_criteria import find_criterion
 
@@ -39,15 +39,9 @@ def _matrix(part: Content, criteria: Sequence[Content]) -> Figure:
     factors = list(part["factors"])
     by_place = {(entry["criterion"], entry["factor"]): entry for entry in criteria}
     cells = [[_cell(by_place.get((name, factor))) for factor in factors] for name in names]
-    data = {
-        "title": "Gap between groups, by criterion and factor",
-        "rows": [_title(n) for n in names],
-        "columns": factors,
-        "cells": cells,
-    }
-    return Figure(
-        charts=(Chart("matrix", (data,)),), alt="Gaps between groups with their intervals and verdicts.", look="wide"
-    )
+    title, rows = "Gap between groups, by criterion and factor", [_title(name) for name in names]
+    drawn = chart("matrix", title=title, rows=rows, columns=factors, cells=cells)
+    return Figure(charts=(drawn,), alt="Gaps between groups with their intervals and verdicts.", look="wide")
 
 
 def _cell(entry: Content | None) -> dict[str, object]:
@@ -66,11 +60,8 @@ def _of_factor(factor: str, content: Content, criteria: Sequence[Content], part:
         yield Paragraph(feasible["sentence"] + more, tone)
     if "unawareness" in content:
         aware = content["unawareness"]
-        named = (
-            f"features that name {factor}: {', '.join(aware['features'])}"
-            if aware["features"]
-            else f"no feature names {factor}"
-        )
+        names = ", ".join(aware["features"])
+        named = f"features that name {factor}: {names}" if names else f"no feature names {factor}"
         yield Paragraph(f"Unawareness: {named}. {aware['note']}")
     left = {f"{quoted(g['level'])} ({g['n']:,} rows): {g['reason']}" for entry in criteria for g in entry["left_out"]}
     if left:
@@ -91,11 +82,8 @@ def _table(factor: str, criteria: Sequence[Content]) -> Block:
     for entry in criteria:
         equality = entry["equality"]
         p = "" if equality is None else chance_shown(equality.get("adjusted", {}).get("p", equality["p"]))
-        ends = (
-            entry.get("no_interval", "")
-            if entry.get("low") is None
-            else f"{figure(entry['low'])} to {figure(entry['high'])}"
-        )
+        unsure = entry.get("low") is None
+        ends = entry.get("no_interval", "") if unsure else f"{figure(entry['low'])} to {figure(entry['high'])}"
         value = "undefined" if entry["value"] is None else figure(entry["value"])
         worst = "" if entry["worst"] is None else " / ".join(map(str, entry["worst"]))
         rows.append((_title(entry["criterion"]), value, entry.get("undefined", ends), worst, p, entry["verdict"] or ""))
@@ -119,19 +107,15 @@ def _forest(title: str, entry: Content) -> Chart:
         text = "undefined" if group["value"] is None else figure(group["value"]) + few
         ends = {end: group.get(end) for end in ("value", "low", "high")}
         rows.append({"label": str(group["level"]), "text": text, **ends})
-    return Chart("intervals", ({"title": title, "x": "value of the group", "rows": rows},))
+    return chart("intervals", title=title, x="value of the group", rows=rows)
 
 
 def _curves(name: str, series: Sequence[Content]) -> Chart:
-    axes = {
-        "roc": ("ROC by group", "false positive rate", "recall"),
-        "calibration": ("Calibration by group", "mean score", "share truly positive"),
-    }
-    title, x, y = axes[name]
-    data: dict[str, object] = {"title": title, "x": x, "y": y, "series": list(series), "y_range": [0, 1]}
+    names, more = ("Calibration by group", "mean score", "share truly positive"), {}
     if name == "roc":
-        data |= {"x_range": [0, 1], "diagonal": True}
-    return Chart("lines", (data,))
+        names, more = ("ROC by group", "false positive rate", "recall"), {"x_range": [0, 1], "diagonal": True}
+    title, x, y = names
+    return chart("lines", title=title, x=x, y=y, series=list(series), y_range=[0, 1], **more)
 
 
 def _sentence(entry: Content) -> str:

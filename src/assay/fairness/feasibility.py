@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.core.labels import Label
 from assay.core.registry import folded
@@ -45,7 +45,7 @@ class Feasibility:
 
 def check_feasibility(factor: str, tables: Mapping[Label, Binary], prevalence: Disparity) -> Feasibility | None:
     """The conflict of predictive parity and equalised odds where prevalences differ (E-FUN-05); None if undefined."""
-    whole = sum_tables(tables.values())
+    whole = sum(tables.values(), Binary.of(tp=0, fp=0, fn=0, tn=0))
     if not (whole.tp and whole.called and whole.actual) or prevalence.worst is None or prevalence.low is None:
         return None
     ppv, tpr = float(whole.tp) / float(whole.called), float(whole.tp) / float(whole.actual)
@@ -74,32 +74,15 @@ def check_feasibility(factor: str, tables: Mapping[Label, Binary], prevalence: D
     return Feasibility(possible=False, sentence=sentence, implied=implied)
 
 
-def sum_tables(tables: Iterable[Binary]) -> Binary:
-    """All groups together."""
-    whole = Binary.of(tp=0, fp=0, fn=0, tn=0)
-    for table in tables:
-        whole += table
-    return whole
-
-
 def flip_test(factor: str, changed: int, rows: int, level: float) -> Disparity:
     """Causal discrimination: the share of rows whose prediction changes with the group alone."""
     share = value_of_share(changed, rows, "all rows", rows)
-    name = "causal_discrimination"
-    if share.value is None or share.ends is None:
-        return Disparity(name=name, factor=factor, value=None, level=level, reason="no row has a flipped prediction")
+    blank = Disparity(name="causal_discrimination", factor=factor, value=None, level=level)
+    if share.ends is None:
+        return replace(blank, reason="no row has a flipped prediction")
     low, high = share.ends(level)
-    return Disparity(
-        name=name,
-        factor=factor,
-        value=share.value,
-        low=low,
-        high=high,
-        level=level,
-        method="wilson",
-        groups=(share,),
-        denominators=("rows",),
-    )
+    sure = replace(blank, value=share.value, low=low, high=high, method="wilson")
+    return replace(sure, groups=(share,), denominators=("rows",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,13 +102,8 @@ class Unawareness:
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
-        return {
-            "criterion": "unawareness",
-            "factor": self.factor,
-            "unaware": self.unaware,
-            "features": list(self.aware_by),
-            "note": self.note,
-        }
+        named = {"factor": self.factor, "unaware": self.unaware, "features": list(self.aware_by)}
+        return {"criterion": "unawareness", **named, "note": self.note}
 
 
 def check_unawareness(factor: str, features: Sequence[str], proxies: Iterable[str] = ()) -> Unawareness:

@@ -22,7 +22,7 @@ from assay.core.text import counted, quoted
 from assay.fairness.disparity import Disparity, Equality, Form, LeftOut, Pair
 from assay.fairness.group_statistics import Ends, GroupValue, as_estimate
 from assay.inference.intervals.proportion import Bounds, koopman, recovered
-from assay.inference.tail_probabilities import range_quantile
+from assay.inference.tail_probabilities import fisher_f, range_quantile
 from assay.inference.tests.strata import heterogeneity
 
 
@@ -46,15 +46,9 @@ def measure_gap(
     judged = [group for group in has_value if group.judged]
     used = judged if len(judged) > 1 else has_value
     blank = Disparity(
-        name=name,
-        factor=factor,
-        form=form,
-        value=None,
-        level=level,
-        groups=tuple(groups),
-        left_out=tuple(_left_out(groups, used)),
-        denominators=denominators,
-    )
+        name=name, factor=factor, form=form, value=None, level=level, groups=tuple(groups),
+        left_out=tuple(_left_out(groups, used)), denominators=denominators,
+    )  # fmt: skip
     couples = _couples(used, reference)
     reason = _why_none(groups, used, reference) if not couples else _why_no_ratio(used) if form == "ratio" else ""
     if reason:
@@ -123,8 +117,6 @@ def ask_equality(name: str, groups: Sequence[GroupValue], level: float) -> Equal
 
 def _welch(groups: Sequence[GroupValue]) -> Equality | None:
     """Welch's analysis of variance of group means (1951)."""
-    from assay.inference.tail_probabilities import fisher_f
-
     if any(not group.error for group in groups):
         return None
     k, weights = len(groups), np.array([1 / cast("float", group.error) ** 2 for group in groups])
@@ -150,10 +142,8 @@ def _left_out(groups: Sequence[GroupValue], used: Sequence[GroupValue]) -> Itera
         if group.value is None:
             yield LeftOut(level=group.level, rows=group.rows, reason=group.reason)
         elif not group.judged:
-            few = "too few rows to be judged" + (
-                ", counted all the same: no two groups have enough" if group in used else ""
-            )
-            yield LeftOut(level=group.level, rows=group.rows, reason=few)
+            few, kept = "too few rows to be judged", ", counted all the same: no two groups have enough"
+            yield LeftOut(level=group.level, rows=group.rows, reason=few + kept if group in used else few)
 
 
 def _couples(used: Sequence[GroupValue], reference: Label | None) -> list[tuple[GroupValue, GroupValue]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.values import Number, Share, Undefined
-from assay.inference.estimates import Estimate, Estimates, real_to_json
+from assay.inference.estimates import Estimate, Estimates, Interval, real_to_json
 from assay.inference.intervals.proportion import SHARES, Bounds, fitting, normal_quantile, of_share
 from assay.inference.unit_intervals import LINEAR, Scale, scale_of
 
@@ -151,17 +151,11 @@ def _stretched(value: float, estimate: Estimate, scale: Scale) -> Ends:
 
 
 def as_estimate(group: GroupValue, name: str, level: float) -> Estimate:
-    """The value as the test of heterogeneity reads it: counts where rows are independent, else a number with ends."""
-    from assay.inference.estimates import Interval
-
+    """A value as the test of heterogeneity reads it: counts where rows are independent, else a number with ends."""
     interval = None
     if group.ends is not None:
         low, high = group.ends(level)
         interval = Interval(low=low, high=high, level=level, method="group")
-    if group.value is None:
-        result: Share | Number | Undefined = Undefined(reason=group.reason)
-    elif group.counts is not None:
-        result = Share(cast("Amount", group.counts[0]), cast("Amount", group.counts[1]))
-    else:
-        result = Number(cast("Amount", group.value))
+    plain = Number(cast("Amount", group.value))
+    result = plain if group.counts is None else Share(*cast("tuple[Amount, Amount]", group.counts))
     return Estimate(measure=name, result=result, interval=interval, no_interval=group.no_ends or None, n=group.rows)

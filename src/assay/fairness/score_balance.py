@@ -104,10 +104,8 @@ def calibration_gap(
     if not shared:
         return replace(blank, reason="no score bin holds rows of two groups")
     within = level ** (1 / len(shared))
-    parts = {
-        _bin_title(edges, b): _bin_gap(factor, _bin_title(edges, b), counts, b, judged=judged, level=within)
-        for b in shared
-    }
+    titles = {_bin_title(edges, b): b for b in shared}
+    parts = {title: _bin_gap(factor, title, counts, b, judged=judged, level=within) for title, b in titles.items()}
     few = {g.level: g for part in parts.values() for g in part.left_out if not judged[g.level]}
     return replace(
         combine(name, parts, level),
@@ -187,11 +185,8 @@ def _bin(table: Ranked, edges: Floats) -> tuple[Floats, Floats]:
 
 def _bin_title(edges: Floats, b: int) -> str:
     low, high = float(edges[b]), float(edges[b + 1])
-    return (
-        f"score {low:g}"
-        if math.isinf(high) or (low == int(low) and high == low + 1 and low >= 1)
-        else f"{low:g} to {high:g}"
-    )
+    one_score = math.isinf(high) or (low == int(low) and high == low + 1 and low >= 1)
+    return f"score {low:g}" if one_score else f"{low:g} to {high:g}"
 
 
 def _same_line(tables: Sequence[Ranked], *, probability: bool) -> Equality | None:
@@ -214,6 +209,5 @@ def _same_line(tables: Sequence[Ranked], *, probability: bool) -> Equality | Non
     likelihood = (pos * eta - rows * np.logaddexp(0.0, eta)).sum(axis=1)
     statistic = max(0.0, 2 * float(likelihood[:-1].sum() - likelihood[-1]))
     df = 2 * (len(tables) - 1)
-    return Equality(
-        test="likelihood ratio of logistic lines", statistic=statistic, df=df, p=chi_squared(statistic, df).p
-    )
+    p = chi_squared(statistic, df).p
+    return Equality(test="likelihood ratio of logistic lines", statistic=statistic, df=df, p=p)

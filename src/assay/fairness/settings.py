@@ -54,15 +54,6 @@ class FairnessSettings:
         return cls(**{**content, "criteria": tuple(content["criteria"])})
 
 
-def cross_names(factors: Sequence[str]) -> str:
-    """The name of a crossed factor.
-
-    >>> cross_names(["sex", "age"])
-    'sex:age'
-    """
-    return CROSSED.join(factors)
-
-
 def join_levels(levels: Sequence[Label]) -> str:
     r"""The level of a crossed factor; a colon or backslash within a level is escaped, so that it can be split again.
 

@@ -118,7 +118,11 @@ def count_batch(
     units = batch.get(UNIT)
 
     def count(rows: Rows) -> UnitTable:
-        return _table(task, sums[rows], None if units is None else units[rows])
+        own = sums[rows]
+        if units is None:
+            return UnitTable.build(task.sums.NAMES, own)
+        ids, added = add_by_unit(own, units[rows])
+        return UnitTable.build(task.sums.NAMES, added, rows=len(own), ids=ids)
 
     return UnitParts(count(slice(None)), count_levels(batch, factors, count))
 
@@ -134,13 +138,6 @@ def count_levels(batch: Mapping[str, NDArray[Any]], factors: Sequence[str], coun
             MISSING if level is None else level: count(codes == place) for level, place in places.items()
         }
     return Grouped(factors=grouped)
-
-
-def _table(task: UnitTask, sums: NDArray[np.float64], units: NDArray[Any] | None) -> UnitTable:
-    if units is None:
-        return UnitTable.build(task.sums.NAMES, sums)
-    ids, added = add_by_unit(sums, units)
-    return UnitTable.build(task.sums.NAMES, added, rows=len(sums), ids=ids)
 
 
 def add_by_unit(sums: NDArray[np.float64], units: NDArray[Any]) -> tuple[list[str], NDArray[np.float64]]:

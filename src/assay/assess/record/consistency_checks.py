@@ -20,7 +20,7 @@ from assay.inference.intervals.interval_choice import Wanted
 from assay.tally.base import count_from_json
 from assay.tally.labels.one_vs_rest import Binary
 from assay.tally.scores.score_tally import Scores
-from assay.tasks.classification.operating_points import CELLS, rates
+from assay.tasks.classification.curves import CELLS, rates
 from assay.tasks.classification.score_part import ScorePart
 
 BROKEN: Final = (AssayError, KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError)

@@ -25,7 +25,7 @@ from assay.assess.record.record import EVIDENCE, Record, content_digest
 from assay.core.errors import AssayError
 from assay.core.text import visible
 from assay.tally.base import digest
-from assay.tasks.classification.operating_points import CELLS
+from assay.tasks.classification.curves import CELLS
 
 COPIED: Final = ("assay", "kind", "plan", "environment", "controls", "conformity", "ledger", "notes", "digests", "site")
 """Parts that come from outside and are not computed from tallies: digests answer for them."""

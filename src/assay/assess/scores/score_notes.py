@@ -17,7 +17,7 @@ from assay.inference.intervals.auc import area_ends, delong_variance
 from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.rounded_scores import RESOLVED, describe_rounding
 from assay.tasks.classification.curves import tied_pairs
-from assay.tasks.classification.measures.roc import auroc
+from assay.tasks.classification.measures.score_curves import auroc
 from assay.tasks.classification.score_part import ScorePart
 
 FEW: Final = 100
@@ -57,7 +57,7 @@ def score_notes(part: ScorePart, positive: Label | None, level: float = 0.95) ->
             f"the logits of {counted(part.whole.rows, 'row')} became probabilities by the"
             f" {'logistic function' if part.link == 'logistic' else 'softmax of the classes'} (scores: logit)"
         )
-    stored = part.stored_scores(part.whole)
+    stored = part.as_stored.whole
     if stored.rounding is not None:
         kept = "" if stored is part.whole else " in the Record; values come from all digits"
         notes.append(describe_rounding(stored.rounding.bits) + kept)

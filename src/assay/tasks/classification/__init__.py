@@ -114,10 +114,7 @@ class Classification(ReportParts):
             return {}
         from assay.tasks.classification.curves import sections
 
-        known = tally.positive is not None and tally.called
-        called = tally.confusion.binary(cast("Label", tally.positive)) if known else None
-        weighted = tally.confusion.weighted
-        return sections(tally.scores, positive=tally.positive, wanted=settings.wanted, called=called, weighted=weighted)
+        return sections(tally, tally.scores, settings.wanted)
 
     def lead(self, record: Mapping[str, Any]) -> Lead:
         """The matrix, the baseline, what is missed, and the curves."""
@@ -133,7 +130,7 @@ class Classification(ReportParts):
 
     def plot(self, record: Mapping[str, Any], name: str) -> Drawn | None:
         """Curves, reliability and the matrix."""
-        from assay.tasks.classification.blocks.named_plots import class_plot
+        from assay.tasks.classification.blocks.class_report import class_plot
 
         return class_plot(record, name)
 
@@ -166,8 +163,6 @@ class Classification(ReportParts):
 
     def shareable(self, tally: Classified, smallest: int) -> tuple[Classified, list[str]]:
         """Counts of labels only; scores stay where they are."""
-        if smallest > 1:
-            _check_unweighted(tally.confusion)
         if small := self.small_cells(tally, smallest):
             more = f" and {len(small) - SHOWN:,} more" if len(small) > SHOWN else ""
             raise RowsError(
@@ -183,20 +178,15 @@ class Classification(ReportParts):
 
     def small_cells(self, tally: Classified, smallest: int) -> list[str]:
         """Pairs of a true and a predicted class with few rows."""
-        if smallest > 1:
-            _check_unweighted(tally.confusion)
+        if smallest > 1 and tally.confusion.weighted:
+            raise PlanError(
+                "tally-mismatch",
+                "a weighted tally does not say how many rows each cell holds",
+                where="smallest_cell",
+                fix="if your policy allows it, let every cell out: smallest_cell=1 (--smallest-cell 1)",
+            )
         cells = tally.confusion.cells().items()
         return [f"{quoted(truth)} called {quoted(called)}" for (truth, called), n in cells if 0 < n < smallest]
-
-
-def _check_unweighted(confusion: Confusion) -> None:
-    if confusion.weighted:
-        raise PlanError(
-            "tally-mismatch",
-            "a weighted tally does not say how many rows each cell holds",
-            where="smallest_cell",
-            fix="if your policy allows it, let every cell out: smallest_cell=1 (--smallest-cell 1)",
-        )
 
 
 CLASSIFICATION: Final = cast("Any", Classification())  # a Task; its methods take their own tally

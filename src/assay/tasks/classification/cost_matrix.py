@@ -52,8 +52,7 @@ class Costs:
         """The same over the classes of the data: every pair of different classes, and no other."""
         own = speller(labels) if spelled or self.typed else lambda label: label
         cells = {(own(truth), own(called)): cost for (truth, called), cost in self.cells.items()}
-        strange = list(dict.fromkeys(label for pair in cells for label in pair if label not in labels))
-        if strange:
+        if strange := list(dict.fromkeys(label for pair in cells for label in pair if label not in labels)):
             raise _not_a_class(strange, labels)
         lost = [(a, b) for a in labels for b in labels if a != b and (a, b) not in cells]
         if lost:
@@ -64,8 +63,7 @@ class Costs:
         if not any(cells.values()):
             what = "every cost is 0"
             raise _invalid(what, "state what mistakes cost, or leave the costs out")
-        every = {(a, b): cells.get((a, b), 0.0) for a in labels for b in labels}
-        return Costs(cells=every)
+        return Costs(cells={(a, b): cells.get((a, b), 0.0) for a in labels for b in labels})
 
     def of(self, confusion: Confusion) -> Priced:
         """Rows by what they cost."""
@@ -129,24 +127,23 @@ def _is_cost(cost: object) -> bool:
 
 
 def _file(path: Path) -> dict[tuple[Label, Label], object]:
+    where = visible(path)
     try:
         if path.stat().st_size > LARGEST:
             what = "the file of costs is larger than 1 MiB"
-            raise _invalid(what, "give a table of costs", where=visible(path))
+            raise _invalid(what, "give a table of costs", where=where)
         text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise PlanError("encoding", "the file of costs is not UTF-8", where=where, fix="write UTF-8") from error
     except (OSError, ValueError) as error:
-        if isinstance(error, UnicodeDecodeError):
-            raise PlanError(
-                "encoding", "the file of costs is not UTF-8", where=visible(path), fix="write UTF-8"
-            ) from error
-        raise PlanError("no-file", "the file of costs cannot be read", where=visible(path), fix="check it") from error
+        raise PlanError("no-file", "the file of costs cannot be read", where=where, fix="check it") from error
     if path.suffix.lower() == ".json":
         try:
             return _pairs(json.loads(text))
         except json.JSONDecodeError as error:
             what = f"the file is not JSON: {error}"
-            raise _invalid(what, "correct it", where=visible(path)) from error
-    return _table(list(csv.reader(text.splitlines())), visible(path))
+            raise _invalid(what, "correct it", where=where) from error
+    return _table(list(csv.reader(text.splitlines())), where)
 
 
 def _table(rows: list[list[str]], where: str) -> dict[tuple[Label, Label], object]:
@@ -159,15 +156,9 @@ def _table(rows: list[list[str]], where: str) -> dict[tuple[Label, Label], objec
         found = f"{counted(len(rows), 'row')}, {counted(len(head), 'column')}"
         known = "a square table (truth to the left, predicted above), or columns truth,predicted,cost"
         raise _invalid(what, "write one of these", found=found, known=known, where=where)
-    if [name.lower() for name in head] == LONG:
-        return _cells_once([(row[0], row[1], row[2]) for row in rows[1:]], where)
-    return _cells_once(
-        [(row[0], called, field) for row in rows[1:] for called, field in zip(head[1:], row[1:], strict=True)], where
-    )
-
-
-def _cells_once(cells: Sequence[tuple[str, str, str]], where: str) -> dict[tuple[Label, Label], object]:
-    """Return costs by truth and prediction, each stated once."""
+    cells = rows[1:]
+    if [name.lower() for name in head] != LONG:
+        cells = [[row[0], *cell] for row in rows[1:] for cell in zip(head[1:], row[1:], strict=True)]
     pairs: dict[tuple[Label, Label], object] = {}
     for truth, called, field in cells:
         if (truth, called) in pairs:

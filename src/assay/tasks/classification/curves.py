@@ -1,29 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The curves of a Record: thinned to what a chart can show, with every count they rest on."""
+"""The curves of a Record, thinned to what a chart can show, with every count they rest on; and its operating points.
+
+An operating point has the four cells at a declared threshold, and the rates there with their intervals.
+"""
 
 from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
 from assay.core.labels import Label
-from assay.core.values import WORST
-from assay.inference.estimates import real_to_json
+from assay.core.values import WORST, Share, Undefined
+from assay.inference.estimates import build_estimate, real_to_json
+from assay.inference.intervals.interval_choice import Uncertainty
 from assay.inference.intervals.proportion import of_share
 from assay.inference.intervals.score_draws import Band, Curve, band
-from assay.tally.base import count_to_json
+from assay.measures import parse
+from assay.tally.base import Count, Weight, count_to_json
 from assay.tally.calibration_bins import BINS, CalibrationBins
+from assay.tally.labels.confusion import Confusion
+from assay.tally.labels.one_vs_rest import Binary
 from assay.tally.scores.ranked_table import Linked, Ranked
 from assay.tally.scores.row_probabilities import RIGHT
 from assay.tally.scores.score_tally import Scores
 from assay.tasks.classification.measures.expected_costs import decision_curve
-from assay.tasks.classification.operating_points import cells_to_json, operating_points, whole
 from assay.tasks.classification.score_part import ScorePart, Threshold
+from assay.tasks.classification.settings import name_sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,8 +39,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.inference.intervals.interval_choice import Wanted
-    from assay.tally.labels.one_vs_rest import Binary
     from assay.tally.paired.joint_scores import PairedScores
+    from assay.tasks.classification.tally import Classified
 
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -47,29 +55,29 @@ BARS: Final = 40
 DECISIONS: Final = 100
 """Steps of a decision curve from 0 to 1."""
 CLASS_DECISIONS: Final = 40
+CELLS: Final = ("tp", "fp", "fn", "tn")
+RATES: Final = ("recall", "false_positive_rate", "specificity", "precision", "negative_predictive_value")
+"""What is told of a threshold beside its cells (TS 4213, clause 8 and Annex B)."""
+FLATTERS: Final = "the threshold was chosen on these rows, so the value flatters"
 
 
-def sections(
-    part: ScorePart, *, positive: Label | None, wanted: Wanted, called: Binary | None = None, weighted: bool = False
-) -> dict[str, Any]:
-    """The parts of a Record that speak of scores: what they are, curves, operating points.
-
-    `called` are the cells of two classes as they were called, by labels of their own or by the scores.
-    """
+def sections(tally: Classified, part: ScorePart, wanted: Wanted) -> dict[str, Any]:
+    """The parts of a Record that speak of scores: what they are, curves, operating points."""
+    positive, several = tally.positive, tally.positive is None
     labels = [positive] if positive is not None else _largest(part)
-    stored = part.stored_scores(part.whole)  # so that whoever has the Record draws the same curves
+    stored = part.as_stored.whole  # so that whoever has the Record draws the same curves
     tables = {label: stored.one_vs_rest(label) for label in labels}
     first = next(iter(tables.values()))
     probability = part.probability
     drawn = partial(
         curve, thresholds=part.thresholds, wanted=wanted, probability=probability, linked=part.link is not None
     )
-    if positive is not None:
-        curves = [drawn(first, None, alone=True)]
-    else:
-        curves = [drawn(table, label, alone=False) for label, table in tables.items()]
+    curves = [drawn(table, label if several else None) for label, table in tables.items()]
+    if several:
         curves.append(pooled(stored))
-    by_row = None if part.by_row is None else part.stored_rows(part.by_row)
+    # The cells of two classes as they were called, by labels of their own or by the scores.
+    called = tally.confusion.binary(positive) if positive is not None and tally.called else None
+    in_force, by_row = None if tally.confusion.weighted else called, part.as_stored.by_row
     top = {} if by_row is None else {"top_label": _reliability(by_row.top.one_vs_rest(RIGHT), wanted)}
     return {
         "scores": {
@@ -77,8 +85,8 @@ def sections(
             **part.mended(),
             "columns": len(part.whole.columns),
             **({} if stored.rounding is None else {"significant_bits": stored.rounding.bits}),
-            "distinct": len(first.score) if positive is not None else stored.distinct,
-            "tied_pairs": tied_pairs(first) if positive is not None else None,
+            "distinct": stored.distinct if several else len(first.score),
+            "tied_pairs": None if several else tied_pairs(first),
             **top,
             **({"called": cells_to_json(called)} if called is not None and part.decided is None else {}),
         },
@@ -86,13 +94,7 @@ def sections(
         "operating_points": [
             point
             for label in labels
-            for point in operating_points(
-                part,
-                label,
-                several=positive is None,
-                wanted=wanted,
-                in_force=None if weighted else called,
-            )
+            for point in operating_points(part, label, several=several, wanted=wanted, in_force=in_force)
         ],
     }
 
@@ -116,19 +118,19 @@ def curve(
     *,
     wanted: Wanted,
     probability: bool,
-    alone: bool,
-    linked: bool = False,
+    linked: bool,
 ) -> dict[str, Any] | None:
     """One class against the rest: points from the strictest threshold to the most lenient one, bands, and bins.
 
-    None where a class has no rows, or all. The curve of two classes stands alone and is drawn larger.
+    None where a class has no rows, or all. The curve of two classes stands alone, names none and is drawn larger.
     """
+    alone = label is None
     if not table.positives or not table.negatives:
         return None
-    out, rates = _points(table, thresholds, POINTS if alone else CLASS_POINTS)
-    out = {"class": label, **out}
+    points, places = _points(table, thresholds, POINTS if alone else CLASS_POINTS)
+    out = {"class": label, **points}
     if table.exact:
-        out["band"] = _bands(table, *rates, wanted, BAND if alone else CLASS_BAND)
+        out["band"] = _bands(table, *places, wanted, BAND if alone else CLASS_BAND)
     if alone:
         out["histogram"] = _histogram(table, probability=probability and not linked)
     chances = Linked.of(table) if linked else table
@@ -162,10 +164,7 @@ def _points(table: Ranked, thresholds: Sequence[Threshold], most: int) -> tuple[
         ]
         for i in places.tolist()
     ]
-    sizes = {
-        "positives": count_to_json(whole(table.positives)),
-        "negatives": count_to_json(whole(table.negatives)),
-    }
+    sizes = {side: count_to_json(whole(getattr(table, side))) for side in ("positives", "negatives")}
     return {**sizes, "points": points}, (fpr[places], tpr[places])
 
 
@@ -233,17 +232,8 @@ def _reliability(table: Ranked, wanted: Wanted) -> dict[str, Any]:
             continue
         hits = calibration_bins.positive[i]
         low, high = of_share(int(hits), int(n), wanted.level, wanted.shares) if table.exact else (None, None)
-        bins.append(
-            [
-                calibration_bins.edges[i],
-                calibration_bins.edges[i + 1],
-                count_to_json(n),
-                calibration_bins.mean_score[i],
-                calibration_bins.positive_share[i],
-                low,
-                high,
-            ]
-        )
+        edges, means = calibration_bins.edges[i : i + 2], calibration_bins.mean_score[i]
+        bins.append([*edges, count_to_json(n), means, calibration_bins.positive_share[i], low, high])
     return {"binning": f"{BINS} bins of equal width", "bins": bins}
 
 
@@ -299,3 +289,78 @@ def _widest(points: NDArray[np.float64], start: int, end: int) -> tuple[float, i
     apart = np.abs(inner - along[:, None].clip(0, 1) * way).max(axis=1)
     place = int(np.argmax(apart))
     return -float(apart[place]), start + 1 + place, start, end
+
+
+def operating_points(
+    part: ScorePart, label: Label, *, several: bool, wanted: Wanted, in_force: Binary | None
+) -> list[dict[str, Any]]:
+    """Cells and rates at each declared threshold for one class; the first decides where predictions were not given."""
+    table = part.whole.one_vs_rest(label)
+    out: list[dict[str, Any]] = []
+    for place, threshold in enumerate(part.thresholds):
+        decides = place == 0 and part.decided == "threshold"
+        # Rows were called one by one, so the cells in force are known even where scores were rounded.
+        cells = in_force if decides and in_force is not None else table.at(threshold.value)
+        out.append(
+            {
+                **({"class": label} if several else {}),
+                "threshold": threshold.value,
+                "from": threshold.chosen,
+                "optimistic": threshold.optimistic,
+                "in_force": decides,
+                **cells_to_json(cells),
+                "rates": rates(
+                    cells,
+                    label=label if several else None,
+                    named=name_sides(part.whole.labels, label),
+                    optimistic=threshold.optimistic,
+                    wanted=wanted,
+                    squares=part.whole.squares_at(label, threshold.value),
+                ),
+            }
+        )
+    return out
+
+
+def cells_to_json(cells: Binary) -> dict[str, object]:
+    """The four cells as in a Record."""
+    return {name: count_to_json(whole(getattr(cells, name))) for name in CELLS}
+
+
+def whole(count: object) -> Count:
+    """A count as it is, a sum of weights as the exact fraction it stands for."""
+    exact = Fraction(cast("float", count.item() if hasattr(count, "item") else count))
+    return exact.numerator if exact.denominator == 1 else exact
+
+
+def rates(
+    cells: Binary,
+    *,
+    label: Label | None,
+    named: dict[str, str],
+    optimistic: bool,
+    wanted: Wanted,
+    squares: Mapping[str, Fraction] | None = None,
+) -> list[dict[str, object]]:
+    """The rates of some cells with their intervals, as in a Record; `squares` are the squared weights in each cell."""
+    notes = (FLATTERS,) if optimistic else ()
+    exact = Binary(**{name: whole(getattr(cells, name)) for name in CELLS})  # type: ignore[arg-type]
+    sure, estimates = _uncertainty(exact, squares, wanted), []
+    for measure in map(parse, RATES):
+        value = measure(exact)
+        result = value.named(**named) if isinstance(value, Undefined) else value
+        n = cast("Count", result.denominator if isinstance(result, Share) else exact.n)
+        interval = sure.overall(measure, result)
+        estimates.append(build_estimate(measure.title, result, interval, n, label=label, notes=notes).to_json())
+    return estimates
+
+
+def _uncertainty(cells: Binary, squares: Mapping[str, Fraction] | None, wanted: Wanted) -> Uncertainty:
+    """Intervals of cells, as measures of labels have them."""
+    counts = {name: cast("Fraction", getattr(cells, name)) for name in CELLS}
+    weighted = squares is not None or not all(isinstance(count, int) for count in counts.values())
+    placed: dict[tuple[Label, Label], Count | Weight] = {
+        place: count if squares is None else Weight(total=Fraction(count), squares=squares[name])
+        for (name, count), place in zip(counts.items(), ((1, 1), (0, 1), (1, 0), (0, 0)), strict=True)
+    }
+    return Uncertainty(Confusion.from_cells(placed, labels=(0, 1), weighted=weighted), wanted, positive=1)

@@ -24,6 +24,7 @@ from assay.tasks.classification.settings import (
     Scored,
     Settings,
     demand_costs,
+    name_sides,
     of_class,
     of_whole,
     speaks_of_truth,
@@ -96,13 +97,13 @@ class View(Estimates):
         from assay.measures import parse
 
         measure = parse(name)
-        if measure.takes not in ONE_CLASS:
+        if not self.speaks_of_class(measure):
             raise PlanError(
                 "measure-unfit",
                 f"{measure.name} speaks of all classes together",
                 fix=f"ask the assessment itself for {measure.name!r}",
             )
-        return self.column(measure)[self.confusion.labels.index(label)]
+        return self.columns([measure])[0][self.confusion.labels.index(label)]
 
     @cached_property
     def scores(self) -> ScoreEstimates | None:
@@ -116,26 +117,23 @@ class View(Estimates):
     @property
     def scored(self) -> Scored:
         """What the scores are, or None where there are none."""
-        return None if self.scores is None else self.scores.said
-
-    def column(self, measure: Measure) -> list[Estimate]:
-        """A class measure for every class, in the order of the labels."""
-        if measure.title not in self._columns:
-            self._columns[measure.title] = self._class_estimates(measure)
-        return self._columns[measure.title]
+        part = self.tally.scores
+        return None if part is None else "probability" if part.probability else part.kind
 
     def columns(self, measures: Sequence[Measure], done: Callable[[], None] = lambda: None) -> list[list[Estimate]]:
         """Class measures for every class; those of scores class by class, because they share the draws of a class.
 
         It is told when a class is done.
         """
-        scored = [m for m in measures if m.from_scores and m.title not in self._columns]
+        new = [m for m in measures if m.title not in self._columns]
+        scored = [m for m in new if m.from_scores]
         rows = []
         for label in self.confusion.labels:
             rows.append([self._from_scores(m, label, label) for m in scored])
             done()
         self._columns |= {m.title: [row[i] for row in rows] for i, m in enumerate(scored)}
-        return [self.column(m) for m in measures]
+        self._columns |= {m.title: self._class_estimates(m) for m in new if not m.from_scores}
+        return [self._columns[m.title] for m in measures]
 
     def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
         """What a Record lists: the whole table and each class; it is told when a class is done, and when all is."""
@@ -195,7 +193,7 @@ class View(Estimates):
 
     def needs_class(self, measure: Measure) -> bool:
         """Whether a class must be named for it: there is no positive one."""
-        return measure.takes in ONE_CLASS and self.positive is None
+        return self.speaks_of_class(measure) and self.positive is None
 
     def take_value(self, estimate: Mapping[str, object]) -> None:
         """Take a value that was computed from all digits of the scores, where a Record stores rounded ones."""
@@ -228,7 +226,7 @@ class View(Estimates):
     def _estimate(self, measure: Measure) -> Estimate:
         if measure.from_scores:
             self._demand_fit(measure)
-        if measure.takes in ONE_CLASS and self.positive is None:
+        if self.needs_class(measure):
             raise PlanError(
                 "measure-unfit",
                 f"{measure.name} speaks of one class, and there are {self.confusion.k}",
@@ -239,7 +237,10 @@ class View(Estimates):
         if measure.from_scores:
             return self._from_scores(measure, self.positive, None)
         if measure.takes is Priced:
-            return self._from_costs(measure)
+            demand_costs(measure, self.settings.costs)
+            priced = cast("Costs", self.settings.costs).of(self.confusion)
+            result = self._named(measure(priced), self.positive)
+            return self._made(measure, result, self._uncertainty.overall(measure, result, priced), None)
         result = self._named(self._value(measure), self.positive)
         by_unit = self.settings.by_unit
         interval = self._unit_interval(measure, result) if by_unit else self._uncertainty.overall(measure, result)
@@ -261,13 +262,6 @@ class View(Estimates):
     def _answerable(self, measure: Measure) -> bool:
         """Whether a measure needs no predicted labels, or there are some."""
         return self.tally.called or measure.from_scores or (measure.from_labels and speaks_of_truth(measure))
-
-    def _from_costs(self, measure: Measure) -> Estimate:
-        """An estimate from what each row costs, once that is stated."""
-        demand_costs(measure, self.settings.costs)
-        priced = cast("Costs", self.settings.costs).of(self.confusion)
-        result = self._named(measure(priced), self.positive)
-        return self._made(measure, result, self._uncertainty.overall(measure, result, priced), None)
 
     def _from_scores(self, measure: Measure, positive: Label | None, label: Label | None) -> Estimate:
         """An estimate from scores; `label` names the class where it is one of many."""
@@ -303,12 +297,11 @@ class View(Estimates):
             return Undefined(reason=error.what, code="refused")
 
     def _class_estimates(self, measure: Measure) -> list[Estimate]:
-        if measure.from_scores:
-            return [self._from_scores(measure, label, label) for label in self.confusion.labels]
-        if not self._answerable(measure):
-            return [self._made(measure, NOT_CALLED, "the value is undefined", label) for label in self.confusion.labels]
-        stack = cast("Share | Number", measure.raw(self.tables.one_vs_rest()))  # of labels there is always one
+        """A measure of labels for every class, in their order."""
         labels = self.confusion.labels
+        if not self._answerable(measure):
+            return [self._made(measure, NOT_CALLED, "the value is undefined", label) for label in labels]
+        stack = cast("Share | Number", measure.raw(self.tables.one_vs_rest()))  # of labels there is always one
         results: list[Value] = [self._named(stack.at(i).settled(), label) for i, label in enumerate(labels)]
         by_unit = (self._unit_interval(measure, result, i) for i, result in enumerate(results))
         intervals = by_unit if self.settings.by_unit else self._uncertainty.by_class(measure, results)
@@ -327,14 +320,10 @@ class View(Estimates):
             return result
         if self.confusion.weighted and not self.confusion.total:
             return Undefined(reason="all weights are zero", code="weight-sum=0")
-        if positive is None:
-            only = quoted(self.confusion.labels[0])
-            return result.named(
-                positive="any class", negative=f"anything but {only}" if self.confusion.k == 1 else "any other class"
-            )
-        others = [label for label in self.confusion.labels if label != positive]
-        other = quoted(others[0]) if len(others) == 1 else f"anything but {quoted(positive)}"
-        return result.named(positive=quoted(positive), negative=other)
+        if positive is not None:
+            return result.named(**name_sides(self.confusion.labels, positive))
+        other = f"anything but {quoted(self.confusion.labels[0])}" if self.confusion.k == 1 else "any other class"
+        return result.named(positive="any class", negative=other)
 
     def _made(self, measure: Measure, result: Value, outcome: Found, label: Label | None) -> Estimate:
         n = cast("Count", result.denominator) if isinstance(result, Share) else self.confusion.total

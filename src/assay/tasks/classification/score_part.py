@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from assay.core.errors import PlanError
@@ -23,12 +24,11 @@ from assay.tally.scores.rounded_scores import LISTED
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_tally import Scores
 from assay.tally.scores.true_class_ranks import Ranks
+from assay.tasks.classification.settings import OF_PROBABILITIES
 
 if TYPE_CHECKING:
     from assay.core.values import Amount
 
-OF_PROBABILITIES: Final = ("probabilities", "calibration", "cost")
-"""Families whose measures of scores need probabilities."""
 SAME: Final = 1e-12
 """Relative difference up to which two values are the same, as `verify` compares reals."""
 UNASKED: Final = "the value is undefined"
@@ -56,7 +56,7 @@ class Threshold:
         return cls(value=content["value"], chosen=content["from"], optimistic=content["optimistic"])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ScorePart:
     """What is known of the scores of some rows: their tallies, and the thresholds."""
 
@@ -75,24 +75,42 @@ class ScorePart:
     """Rows without a score that were ranked below all others, where the plan says so."""
     rescaled: Rescaled | None = None
     """Rows whose probabilities were divided by their sum, where the plan says so."""
-
     link: Link | None = None
     """How logits became probabilities, where the plan states logits; the tallies hold log-odds."""
     all_digits: dict[tuple[str, Label | None], float] = field(default_factory=dict, repr=False, compare=False)
     """Values from all digits by measure and class, where the tallies are the rounded ones of a Record."""
-    _stored: dict[int, tuple[Scores, Scores]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def probability(self) -> bool:
         """Whether probabilities can be had from the scores."""
         return self.kind == "probability" or self.link is not None
 
+    @property
+    def as_stored(self) -> ScorePart:
+        """The same as a Record stores it: where a tally has more than LISTED distinct scores, they are rounded."""
+        return self._rounded if any(map(_is_long, self._tallies)) else self
+
+    @cached_property
+    def _rounded(self) -> ScorePart:
+        whole, *rows = (
+            tally.stored(probability=tally is not self.whole or self.kind == "probability")
+            if _is_long(tally)
+            else tally
+            for tally in self._tallies
+        )
+        return replace(self, whole=whole, by_row=RowScores(top=rows[0], direction=rows[1]) if rows else None)
+
+    @property
+    def _tallies(self) -> list[Scores]:
+        return [self.whole, *(() if self.by_row is None else (self.by_row.top, self.by_row.direction))]
+
     def to_json(self) -> dict[str, object]:
-        """The tallies, as in a Record: more than LISTED distinct scores are rounded."""
+        """The tallies, as in a Record."""
+        stored = self.as_stored
         return {
-            "whole": self.stored_scores(self.whole).to_json(),
+            "whole": stored.whole.to_json(),
             "ranks": None if self.ranks is None else self.ranks.to_json(),
-            **({"by_row": self.stored_rows(self.by_row).to_json()} if self.by_row is not None else {}),
+            **({"by_row": stored.by_row.to_json()} if stored.by_row is not None else {}),
             **self.mended(),
         }
 
@@ -104,27 +122,6 @@ class ScorePart:
             **({"rescaled": self.rescaled.to_json()} if self.rescaled is not None else {}),
             **({"linked": {"by": self.link, "rows": self.whole.rows}} if self.link is not None else {}),
         }
-
-    def stored_scores(self, tally: Scores, *, probability: bool | None = None) -> Scores:
-        """What a Record stores of a tally: the tally itself, or its scores rounded where there are very many."""
-        if tally.rounding is not None or tally.distinct <= LISTED:
-            return tally
-        kept_pair = self._stored.get(id(tally))
-        if kept_pair is None or kept_pair[0] is not tally:  # another one may have its number in another process
-            kind = self.kind == "probability" if probability is None else probability
-            kept_pair = self._stored[id(tally)] = tally, tally.stored(probability=kind)
-        return kept_pair[1]
-
-    def stored_rows(self, row_scores: RowScores) -> RowScores:
-        """The same of what looks at whole rows."""
-        top, direction = (
-            self.stored_scores(tally, probability=True) for tally in (row_scores.top, row_scores.direction)
-        )
-        return (
-            row_scores
-            if top is row_scores.top and direction is row_scores.direction
-            else RowScores(top=top, direction=direction)
-        )
 
     def facts(self) -> dict[str, object]:
         """What is stated of the scores, as in the plan of a Record."""
@@ -155,9 +152,7 @@ class ScorePart:
 
     def level(self, tally: Scores) -> ScorePart:
         """The scores of one level of a group, under the same statements."""
-        return replace(
-            self, whole=tally, ranks=None, by_row=None, stored=(), last=None, rescaled=None, all_digits={}, _stored={}
-        )
+        return replace(self, whole=tally, ranks=None, by_row=None, stored=(), last=None, rescaled=None, all_digits={})
 
     def __add__(self, other: ScorePart) -> ScorePart:
         """Both together."""
@@ -181,6 +176,10 @@ class ScorePart:
         )
 
 
+def _is_long(tally: Scores) -> bool:
+    return tally.rounding is None and tally.distinct > LISTED
+
+
 class ScoreEstimates:
     """What is estimated from the scores of some rows; draws are kept, because measures share them."""
 
@@ -188,11 +187,6 @@ class ScoreEstimates:
         self._part = part
         self._ranked: dict[tuple[int, Label], Ranked] = {}
         self._uncertain: dict[tuple[str, Label | None], ScoreUncertainty] = {}
-
-    @property
-    def said(self) -> Kind:
-        """What can be made of the scores: probabilities, where they are or are linked to such."""
-        return "probability" if self._part.probability else self._part.kind
 
     def estimate(
         self, measure: Measure, positive: Label | None, wanted: Wanted | None
@@ -202,11 +196,12 @@ class ScoreEstimates:
         The interval rests on the scores that a Record stores, so whoever has the Record gets the same one.
         Without `wanted`, whoever asks makes the interval.
         """
-        table = self._table(measure, positive, self._part.whole, self._part.by_row)
+        table = self._table(measure, positive, self._part)
         if isinstance(table, Undefined):
             return table, table.reason, None
         value = measure(table)
-        stored = self._stored_table(measure, positive, table)
+        rounded = self._part.as_stored
+        stored = table if rounded is self._part else cast("Table", self._table(measure, positive, rounded))
         again = value if stored is table else measure(stored)
         known = self._part.all_digits.get((measure.title, positive))
         if known is not None and isinstance(value, Number):
@@ -223,28 +218,16 @@ class ScoreEstimates:
             self._uncertain[key] = ScoreUncertainty(table, wanted)
         return self._uncertain[key]
 
-    def _stored_table(self, measure: Measure, positive: Label | None, table: Table) -> Table:
-        """The same table made of what a Record stores."""
-        part = self._part
-        tally = part.stored_scores(part.whole)
-        by_row = None if part.by_row is None else part.stored_rows(part.by_row)
-        if tally is part.whole and by_row is part.by_row:
-            return table
-        return cast("Table", self._table(measure, positive, tally, by_row))
-
-    def _table(
-        self, measure: Measure, positive: Label | None, tally: Scores, by_row: RowScores | None
-    ) -> Table | Undefined:
-        linked = self._part.link is not None and measure.family in OF_PROBABILITIES
+    def _table(self, measure: Measure, positive: Label | None, part: ScorePart) -> Table | Undefined:
         if measure.takes is Ranks:
-            return self._part.ranks or Undefined(
-                reason="ranks are counted for all rows together only", code="not-counted"
-            )
+            return part.ranks or Undefined(reason="ranks are counted for all rows together only", code="not-counted")
         if measure.takes is RowScores:
-            return by_row or Undefined(reason="rows are looked at whole for all of them together", code="not-counted")
+            reason = "rows are looked at whole for all of them together"
+            return part.by_row or Undefined(reason=reason, code="not-counted")
+        linked = part.link is not None and measure.family in OF_PROBABILITIES
         if measure.takes is not Ranked:
-            return LinkedScores.of_logits(tally) if linked else tally
-        key = (id(tally), cast("Label", positive))
+            return LinkedScores.of_logits(part.whole) if linked else part.whole
+        key = (id(part.whole), cast("Label", positive))
         if key not in self._ranked:
-            self._ranked[key] = tally.one_vs_rest(key[1])
+            self._ranked[key] = part.whole.one_vs_rest(key[1])
         return Linked.of(self._ranked[key]) if linked else self._ranked[key]

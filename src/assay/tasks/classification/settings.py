@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label
-from assay.core.text import visible
+from assay.core.text import quoted, visible
 from assay.core.traits import POLICIES, Policy, Task
 from assay.core.values import Undefined
 from assay.inference.intervals.interval_choice import Wanted
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 ONE_CLASS = (Binary, Ranked)
 """What a measure takes that speaks of one class against the rest."""
 ALL_CLASSES = (Multiclass, Priced, Scores, Ranks, RowScores)
+OF_PROBABILITIES = ("probabilities", "calibration", "cost")
+"""Families whose measures of scores need probabilities."""
 Scored: TypeAlias = Kind | None
 """What the scores are, or None where there are none."""
 
@@ -80,12 +82,7 @@ class Settings:
         """As in a Record."""
         return {
             "level": self.wanted.level,
-            "intervals": {
-                "shares": self.wanted.shares,
-                "cells": self.wanted.cells,
-                "draws": self.wanted.draws,
-                "seed": self.wanted.seed,
-            },
+            "intervals": {name: getattr(self.wanted, name) for name in ("shares", "cells", "draws", "seed")},
             **{name: getattr(self, name) for name in CHOICES},
             "measures": None if self.measures is None else [m.title for m in self.measures],
             **({} if self.costs is None else {"costs": self.costs.to_json()}),
@@ -118,6 +115,13 @@ def chosen(names: Iterable[str | Measure] | str | None) -> tuple[Measure, ...] |
     from assay.tasks.task_settings import choose_measures
 
     return choose_measures(names, REGISTRY)
+
+
+def name_sides(labels: Sequence[Label], positive: Label) -> dict[str, str]:
+    """What a class and the rest are called in a reason."""
+    others = [label for label in labels if label != positive]
+    other = quoted(others[0]) if len(others) == 1 else f"anything but {quoted(positive)}"
+    return {"positive": quoted(positive), "negative": other}
 
 
 def demand_costs(measure: Measure, costs: Costs | None) -> None:
@@ -171,8 +175,6 @@ def _fits(measure: Measure, scored: Scored) -> bool:
 
 def why_unfit(measure: Measure, scored: Scored) -> str | None:
     """Why a measure of scores cannot be had from scores of a kind, or None."""
-    from assay.tasks.classification.score_part import OF_PROBABILITIES
-
     if scored is None:
         return "needs scores, and labels alone were given"
     if measure.family in OF_PROBABILITIES and scored != "probability":

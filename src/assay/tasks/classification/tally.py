@@ -55,15 +55,12 @@ class Classified:
     def __add__(self, other: Classified) -> Classified:
         """Both together; scores in only one of them cannot speak for all rows."""
         if (self.scores is None) != (other.scores is None):
-            raise PlanError(
-                "tally-mismatch",
-                "only some of the parts have scores",
-                fix="count every part with its scores, or none",
-            )
+            what, fix = "only some of the parts have scores", "count every part with its scores, or none"
+            raise PlanError("tally-mismatch", what, fix=fix)
         both = self.scores + other.scores if self.scores is not None and other.scores is not None else None
         if (self.units is None) != (other.units is None):
-            what = "only some of the parts name units"
-            raise PlanError("tally-mismatch", what, fix="count every part by unit, or none")
+            what, fix = "only some of the parts name units", "count every part by unit, or none"
+            raise PlanError("tally-mismatch", what, fix=fix)
         whole = replace(self, confusion=self.confusion + other.confusion, scores=both, units=None)
         if self.units is None:
             return whole

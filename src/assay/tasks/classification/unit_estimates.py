@@ -12,7 +12,7 @@ import numpy as np
 from assay.core.errors import RowsError
 from assay.core.text import counted
 from assay.core.values import Share, Undefined
-from assay.inference.intervals.interval_choice import FACTS
+from assay.inference.intervals.interval_choice import FACTS, Wanted
 from assay.inference.intervals.smooth_functions import two_classes
 from assay.inference.unit_intervals import Clustered, jackknife_t, share_interval, table_interval
 from assay.measures.declare import parse
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from assay.core.labels import Label
     from assay.core.values import Number
-    from assay.inference.intervals.interval_choice import Found, Wanted
+    from assay.inference.intervals.interval_choice import Found
     from assay.measures.declare import Measure
     from assay.tally.labels.label_cells import CellTable
     from assay.tally.scores.score_tally import UnitScores
@@ -73,9 +73,8 @@ class UnitIntervals:
             without = np.concatenate([np.atleast_1d(measure.values(table)) for table in tables])
         positives = part.margins[:, 1, self._tally.labels.index(cast("Any", self._tally.positive))]
         rarer = positives if positives.sum() * PAIR <= part.sizes.sum() else part.sizes - positives
-        return jackknife_t(
-            self._case(measure, value, without, None, (rarer > 0).astype(np.float64)), self._wanted.level
-        )
+        case = self._case(measure, value, without, None, (rarer > 0).astype(np.float64))
+        return jackknife_t(case, self._wanted.level)
 
     def interval(self, measure: Measure, result: Share | Number, place: int | None = None) -> Found:
         """The interval of a value of one class against the rest, or of all classes or the positive one."""
@@ -151,8 +150,6 @@ class UnitIntervals:
 
 def design_effect(tally: Classified) -> float | None:
     """That of accuracy; None where it has no value, or no interval."""
-    from assay.inference.intervals.interval_choice import Wanted
-
     accuracy, of = parse("accuracy"), UnitIntervals(tally, Wanted())
     value = accuracy(tally.confusion.multiclass())
     if isinstance(value, Undefined) or not tally.called:
@@ -176,20 +173,14 @@ def add_units(
     part = UnitPart.build(cells, whole.labels, scores, whole)
     whole = replace(whole, units=part)
     sizes = f"{np.median(rows):g} rows a unit in the middle, {int(rows.max()):,} at most"
-    notes = [f"intervals are by unit; {counted(part.units, 'unit')}: {sizes}{describe_effect(whole)}"]
+    effect = design_effect(whole)
+    worth = "" if effect is None else (
+        f"; design effect {effect:.3g} of accuracy, so they count as {whole.rows / effect:,.0f}"
+    )  # fmt: skip
+    notes = [f"intervals are by unit; {counted(part.units, 'unit')}: {sizes}{worth}"]
     if whole.scores is not None:
         notes.append("bands of curves and rates at operating points take rows as independent")
     return whole, replace(settings, by_unit=True), notes
-
-
-def describe_effect(tally: Classified) -> str:
-    """The design effect of accuracy, and as how many independent rows all count."""
-    effect = design_effect(tally)
-    return (
-        ""
-        if effect is None
-        else f"; design effect {effect:.3g} of accuracy, so they count as {tally.rows / effect:,.0f}"
-    )
 
 
 def _one_class(table: Multiclass, place: int) -> Binary:

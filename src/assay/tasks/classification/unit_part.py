@@ -63,18 +63,10 @@ class UnitPart:
         unit = (np.cumsum(seen) - 1)[cells.labels[0].codes]
         place = {label: number for number, label in enumerate(labels)}
         truth, called = (column.placed(place) for column in cells.labels[1:])
-        margins = np.stack(
-            [
-                np.bincount(unit * k + column, weights=weight, minlength=len(names) * k).reshape(-1, k)
-                for column, weight in (
-                    (truth, cells.weight * (truth == called)),
-                    (truth, cells.weight),
-                    (called, cells.weight),
-                )
-            ],
-            axis=1,
-        )
-        part = cls(margins=cast("Floats", margins))
+        columns = ((truth, cells.weight * (truth == called)), (truth, cells.weight), (called, cells.weight))
+        size = len(names) * k
+        sums = [np.bincount(unit * k + column, weight, size).reshape(-1, k) for column, weight in columns]
+        part = cls(margins=cast("Floats", np.stack(sums, axis=1)))
         ranked = None if scores is None else score_table(whole)
         if scores is None or ranked is None:
             return part.ordered()
@@ -163,14 +155,15 @@ class UnitPart:
 
     def to_json(self) -> dict[str, object]:
         """As in a Record, in few bytes: no unit has a name there."""
-        columns = None if self.places is None else [_packed(column) for column in self.places.T]
-        size = 0 if self.places is None else len(self.places)
+        places = None
+        if self.places is not None:
+            places = {"size": len(self.places), "columns": [_packed(column) for column in self.places.T]}
         return {
             "kind": KIND,
             "version": VERSION,
             "shape": list(self.margins.shape),
             "margins": _packed(self.margins.ravel()),
-            "places": None if columns is None else {"size": size, "columns": columns},
+            "places": places,
         }
 
     @classmethod
@@ -178,12 +171,10 @@ class UnitPart:
         """The inverse of `to_json`."""
         demand_kind(content, KIND, "a tally of units")
         shape, places = content["shape"], content["places"]
-        return cls(
-            margins=_unpacked(content["margins"], math.prod(shape)).reshape(shape),
-            places=None
-            if places is None
-            else np.array([_unpacked(column, places["size"]) for column in places["columns"]]).T,
-        )
+        part = cls(margins=_unpacked(content["margins"], math.prod(shape)).reshape(shape))
+        if places is None:
+            return part
+        return replace(part, places=np.array([_unpacked(each, places["size"]) for each in places["columns"]]).T)
 
 
 def _packed(numbers: Floats) -> str:
@@ -246,6 +237,5 @@ def score_table(tally: Classified) -> Ranked | None:
     """The scores of the positive class, where they can be followed unit by unit."""
     if tally.scores is None or tally.positive is None or tally.scores.link is not None:
         return None
-    if tally.scores.stored_scores(tally.scores.whole) is not tally.scores.whole:
-        return None
-    return tally.scores.whole.one_vs_rest(tally.positive)
+    whole = tally.scores.whole
+    return whole.one_vs_rest(tally.positive) if tally.scores.as_stored.whole is whole else None

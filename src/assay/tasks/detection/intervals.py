@@ -23,10 +23,10 @@ from assay.inference.intervals.proportion import student_quantile
 from assay.inference.resampling import stream
 from assay.inference.unit_intervals import scale_of
 from assay.measures.declare import Measure, parse
+from assay.tasks.by_unit import TaskEstimates
 from assay.tasks.detection.box_values import BoxValues, draw_values, mean_of_draws, read_values
 from assay.tasks.detection.count_notes import FEW, describe_lonely_classes, describe_ties, rare_classes, refuse_rare
 from assay.tasks.detection.measures import BY_CLASS
-from assay.tasks.task_estimates import TaskEstimates
 
 if TYPE_CHECKING:
     from assay.inference.intervals.interval_choice import Wanted

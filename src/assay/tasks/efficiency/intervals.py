@@ -15,8 +15,8 @@ from assay.inference.unit_intervals import FEWEST, jackknife_interval
 from assay.inference.units.run_intervals import DEPENDENT, find_units, percentile_interval, share_interval
 from assay.measures.declare import Measure
 from assay.tally.unit_table import UnitTable
+from assay.tasks.by_unit import TaskEstimates
 from assay.tasks.efficiency.tally import Costs, Measured
-from assay.tasks.task_estimates import TaskEstimates
 
 SHARES: Final = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 LONGEST: Final = "latency_max"

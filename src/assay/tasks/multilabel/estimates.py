@@ -19,11 +19,11 @@ from assay.inference.intervals.proportion import fitting, of_share, student_quan
 from assay.inference.unit_intervals import FEW, FEWEST, jackknife_interval, scale_of
 from assay.measures.declare import Measure, parse
 from assay.tally.labels.one_vs_rest import Binary
+from assay.tasks.by_unit import TaskEstimates
 from assay.tasks.multilabel.measures import FREQUENCIES, LABELS, ORDER
 from assay.tasks.multilabel.score_measures import tables_of
 from assay.tasks.multilabel.table import LabelTable, read_products, read_sums, read_table, stack_tables
 from assay.tasks.multilabel.tally import MOST_LABELS, SAMPLE, LabelSets
-from assay.tasks.task_estimates import TaskEstimates
 
 if TYPE_CHECKING:
     from assay.core.arrays import Floats

@@ -13,12 +13,12 @@ from assay.core.labels import Label
 from assay.core.values import Number, Undefined, Value
 from assay.inference.estimates import ByClass, Estimate, Interval, build_estimate
 from assay.measures.declare import Measure, parse
+from assay.tasks.by_unit import TaskEstimates
 from assay.tasks.regression.intervals import find_interval, mean_interval, warn
 from assay.tasks.regression.measures.forecasts import SKILLS
 from assay.tasks.regression.summary import SummaryView, view_of
 from assay.tasks.regression.sums import Errors, LackingColumnError
 from assay.tasks.regression.views import ORDER, View
-from assay.tasks.task_estimates import TaskEstimates
 
 if TYPE_CHECKING:
     from assay.tasks.regression.tally import Residuals

@@ -17,11 +17,10 @@ from assay.inference.intervals.bounded_means import hurdle_interval
 from assay.inference.unit_intervals import jackknife_interval
 from assay.measures.declare import Measure
 from assay.tally.unit_table import UnitTable
-from assay.tasks.by_unit import UnitEstimates
+from assay.tasks.by_unit import TaskEstimates, UnitEstimates
 from assay.tasks.segmentation.mask_sums import PLACE, sum_by_class, sum_by_unit
 from assay.tasks.segmentation.measures.classes import ClassMasks, averages_classes
 from assay.tasks.segmentation.tally import Masks, MaskTally
-from assay.tasks.task_estimates import TaskEstimates
 
 if TYPE_CHECKING:
     from assay.core.registry import Registry

@@ -17,7 +17,7 @@ from assay.inference.intervals.score_intervals import WEIGHTED
 from assay.report.render.markdown import render as markdown
 from assay.report.render.terminal import summary
 from assay.tasks.classification import score_part as scoring
-from assay.tasks.classification.operating_points import FLATTERS, RATES
+from assay.tasks.classification.curves import FLATTERS, RATES
 from tests import flat, record_schema
 
 rng = np.random.default_rng(5)

@@ -14,7 +14,7 @@ from assay.fairness.feasibility import check_unawareness
 from assay.inference.intervals.auc import area_interval
 from assay.tally.data.feature_counts import alone, described, numbers_by
 from assay.tally.scores.score_tally import Scores
-from assay.tasks.classification.measures.roc import auroc
+from assay.tasks.classification.measures.score_curves import auroc
 
 if TYPE_CHECKING:
     from assay.assess.plan.fields import Thresholds

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report of classes says first, its sections, and what it shows reporting checklists."""
+"""What a report of classes says first, its sections, its charts by name, and what it shows reporting checklists."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from assay.core.blocks import Block, Card, Cells, Chart, Paragraph, Reach, Section, section, table
-from assay.core.blocks.estimate_rows import Entry, about, amount, entry, no_interval, number_cell, prose
+from assay.core.blocks import Block, Card, Cells, Chart, Paragraph, Reach, Section, chart, section, table
+from assay.core.blocks.estimate_rows import Entry, about, amount, entry, no_interval, number_cell, prose, share
 from assay.core.blocks.lead import Baseline, ClassSizes, Lead, Remark, Verdict
+from assay.core.errors import PlanError
+from assay.core.task import Drawn
 from assay.core.text import counted, listed, percent, quoted, visible
 from assay.tasks.classification.blocks.confusion_matrix import (
     MOST_CLASSES,
@@ -23,7 +25,14 @@ from assay.tasks.classification.blocks.confusion_matrix import (
     worst_mistake,
 )
 from assay.tasks.classification.blocks.decision_point import OPTIMISTIC, Scoring, threshold_block
-from assay.tasks.classification.blocks.score_figures import read_curves, roc
+from assay.tasks.classification.blocks.score_figures import (
+    Curve,
+    count_of,
+    precision_recall,
+    read_bins,
+    read_curves,
+    roc,
+)
 from assay.tasks.classification.blocks.scores import reliability_chart, score_blocks
 
 HEADLINE: Final = (
@@ -56,6 +65,8 @@ POLICIES: Final = {
 }
 """What an undefined class value does to an average."""
 WEIGHTED: Final = "Rows are weighted: counts are sums of weights, and intervals rest on how unequal the weights are."
+DRAWN: Final = {"roc": roc, "precision_recall": precision_recall}
+"""Charts of curves that are asked for by name."""
 MOST_ROWS: Final = 200
 MOST_COSTS: Final = 12
 MOST_SHARES: Final = 8
@@ -239,6 +250,68 @@ def _average_blocks(read: ClassRecord) -> Iterator[Block]:
         heads = ("measure", "text", 3), *((way, "number", 2) for way in AVERAGES)
         caption = f"Averages over classes with {read.level} intervals"
         yield Card((table("Macro, weighted and micro averages", caption, heads, rows, look="flat"),))
+
+
+def class_plot(record: Mapping[str, Any], name: str) -> Drawn | None:
+    """The chart of a name; None where the Record has no such."""
+    if record["kind"] == "comparison":
+        curves = read_curves(record)
+        return (roc(curves), _curve_rows(curves, "roc")) if name == "roc" and curves else None
+    read = ClassRecord(record)
+    if name == "confusion":
+        return _confusion(read)
+    if read.scoring is None or not read.scoring.curves:
+        return None
+    if name == "reliability":
+        return _reliability(read.scoring)
+    if name not in DRAWN:
+        return None
+    curves = read.scoring.curves
+    return DRAWN[name](curves, read.scoring.place, read.level), _curve_rows(curves, name)
+
+
+def _curve_rows(curves: Sequence[Curve], name: str) -> list[dict[str, Any]]:
+    """Every point of every curve: the class or model, the threshold and the two rates."""
+    rows: list[dict[str, Any]] = []
+    for curve in curves:
+        owner = {"model" if "model" in curve.content else "class": curve.label or None}
+        for (t, tp, fp), (x, y, z) in zip(curve.cells, curve.rates, strict=True):
+            if name == "roc":
+                rows.append({**owner, "threshold": t, "tp": tp, "fp": fp, "fpr": x, "tpr": y})
+            elif z is not None:
+                rows.append({**owner, "threshold": t, "recall": y, "precision": z})
+    return rows
+
+
+def _reliability(scoring: Scoring) -> Drawn:
+    """The share of positives by bin of predicted probability; of several classes, how often the top one is right."""
+    alone = scoring.alone
+    bins = alone.bins() if alone is not None else read_bins(scoring.record["scores"].get("top_label"))
+    if not bins:
+        raise PlanError(
+            "measure-needs",
+            "reliability needs probabilities, and the scores are not stated to be any",
+            fix="give scores=assay.ScoreSettings(kind='probability')",
+        )
+    return reliability_chart(scoring), [{**one, "rows": count_of(one["rows"])} for one in bins]
+
+
+def _confusion(read: ClassRecord) -> Drawn:
+    """The confusion matrix: rows are what was predicted, columns what was true."""
+    tally, grid = read.tally, matrix(read.tally)
+    cells = {(t, p): n for t, p, n in tally.cells}
+    names = [visible(label) for label in tally.labels]
+    rows: list[dict[str, object]] = [
+        {"truth": names[t], "predicted": names[p], "n": float(cells.get((t, p), 0)),
+         "share_of_truth": share(cells.get((t, p), 0), tally.actual[t])}
+        for t in range(len(names)) for p in range(len(names))
+    ]  # fmt: skip
+    drawn = [
+        [{"text": cell.text, "share": cell.share, "tone": "" if cell.right or cell.empty else "bad"} for cell in row]
+        for row in grid.rows
+    ]
+    title = "Confusion matrix: predicted down, true across"
+    return chart("matrix", title=title, rows=grid.labels, columns=grid.labels, cells=drawn), rows
 
 
 def class_evidence(record: Mapping[str, Any], item: str) -> str:

@@ -18,6 +18,7 @@ Data: TypeAlias = dict[str, Any]
 POOLED: Final = "all classes pooled"
 UNIT: Final = [0, 1]
 CALLED: Final = "share of rows called positive"
+BELOW: Final = "the numbers are in the table below the chart."
 PROBABILITY: Final = "mean predicted probability"
 AREAS: Final = {"auroc": "AUROC", "average_precision": "average precision", "equal_error_rate": "equal error rate"}
 
@@ -149,7 +150,7 @@ def _said(curves: Sequence[Curve], measure: str, what: str) -> str:
     """A curve for who cannot see it."""
     shown = [f"{c.label} {c.areas[measure].shown}".strip() for c in curves if measure in c.areas]
     areas = phrases(shown, most=6) or "not given"
-    return f"{what}; {AREAS[measure]} {areas}; the numbers are in the table below the chart."
+    return f"{what}; {AREAS[measure]} {areas}; {BELOW}"
 
 
 def _banded(curve: Curve, name: str, level: str) -> tuple[Data, Data]:
@@ -224,7 +225,7 @@ def reliability(bins: Sequence[Data], said: str, title: str = "Reliability", up:
     gap = max(bins, key=lambda b: abs(b["score"] - b["share"]), default=None)
     widest = "No bin holds a row." if gap is None else (
         f"{counted(len(bins), 'bin')} of predicted probabilities; the widest gap is at {gap['score']:.2f}, where the "
-        f"{up} is {gap['share']:.2f}; the numbers are in the table below the chart."
+        f"{up} is {gap['share']:.2f}; {BELOW}"
     )  # fmt: skip
     floor = [[b["low"], b["high"], count_of(b["rows"]) / most] for b in bins]
     points = [[b["score"], b["share"]] for b in bins]
@@ -269,13 +270,13 @@ def histogram(curve: Curve, cut: float | None) -> Chart | None:
         side: [count_of(n) / (sum(map(count_of, content[side])) or 1.0) for n in content[side]]
         for side in ("positives", "negatives")
     }
-    said = "Shares of negatives as blocks and of positives as a line, by score; "
-    said += "the numbers are in the table below the chart."
-    shown: Data = {"x": "score", "y": "share of the class", "edges": content["edges"], "described": said}
-    shown |= {"name": "negatives", "counts": sides["negatives"]}
-    shown |= {"second": {"name": "positives", "counts": sides["positives"]}}
-    marks = [] if cut is None else [{"id": "cut", "x": cut, "text": "threshold"}]
-    return chart("distribution", title="Scores by true class", **shown, marks=marks)
+    said = f"Shares of negatives as blocks and of positives as a line, by score; {BELOW}"
+    return chart(
+        "distribution", title="Scores by true class", x="score", y="share of the class", edges=content["edges"],
+        described=said, name="negatives", counts=sides["negatives"],
+        second={"name": "positives", "counts": sides["positives"]},
+        marks=[] if cut is None else [{"id": "cut", "x": cut, "text": "threshold"}],
+    )  # fmt: skip
 
 
 def threshold_text(content: object) -> str:

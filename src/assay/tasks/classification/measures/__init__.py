@@ -6,7 +6,7 @@ from __future__ import annotations
 from importlib import import_module
 
 for _module in (
-    "counts", "rates", "ratios", "multiclass", "agreement", "class_shares", "roc", "precision_recall_and_lift",
-    "proper_scores", "calibration_errors", "multiclass_scores", "expected_costs",
+    "rates", "ratios", "multiclass", "class_shares", "score_curves", "probabilities", "multiclass_scores",
+    "expected_costs",
 ):  # fmt: skip
     import_module(f"{__name__}.{_module}")

@@ -144,10 +144,7 @@ def csmf_accuracy(t: Multiclass) -> Number:
     errata=("E-TS-06",),
 )
 def cccsmf_accuracy(t: Multiclass, *, baseline: Literal["limit", "finite-k"] = "limit") -> Number:
-    plain = csmf_accuracy.raw(t)
-    if not isinstance(plain, Number):
-        msg = "csmf_accuracy gives a Number"
-        raise TypeError(msg)
+    plain = cast("Number", csmf_accuracy.raw(t))
     if plain.values.ndim == 0 and not plain.over:
         return plain
     chance = _chance_csmf(t.k, baseline)

@@ -23,8 +23,6 @@ STEEPEST: Final = 700.0
 """Log-odds beyond which a double cannot tell a probability from 0 or 1."""
 CACHED: Final = 1 << 15
 """Cells that are taken at a time, so that they stay near the processor."""
-
-
 STEPS: Final = 200
 """So many at most; a halved one counts, too."""
 CLOSE: Final = 1e-9
@@ -32,13 +30,7 @@ CLOSE: Final = 1e-9
 
 
 def lines(
-    x: Floats,
-    pos: Floats,
-    rows: Floats,
-    start: tuple[float, float],
-    failed: Truths | None = None,
-    *,
-    fixed: bool,
+    x: Floats, pos: Floats, rows: Floats, start: tuple[float, float], failed: Truths | None = None, *, fixed: bool
 ) -> Fitted:
     """Intercepts and slopes from first ones, the slope fixed or not, and which of them did not arrive.
 

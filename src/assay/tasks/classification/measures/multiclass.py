@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures of K classes with one label a row: overall values, and the averages of class measures."""
+"""Measures of K classes: overall values, averages of class measures, agreement beyond chance, baselines to beat."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, cast
 
@@ -12,18 +13,25 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.text import listed, quoted
-from assay.core.traits import FUND, HIGHER, LOWER, RAINIO, SCHLOSSER, TS4213
-from assay.core.values import NO_ROWS, Number, Raw, Share, Undefined, number, quotient, share, undefined_number
+from assay.core.traits import FUND, HIGHER, LOWER, NEITHER, RAINIO, SCHLOSSER, TS4213
+from assay.core.values import NO_ROWS, Number, Share, number, quotient, root, share, undefined_number
 from assay.measures.averages import macro, micro, weighted
 from assay.measures.declare import measure
 from assay.tally.labels.one_vs_rest import Multiclass
 from assay.tasks.classification.measures import rates, ratios
+from assay.tasks.classification.measures.ratios import beyond_chance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.core.labels import Label
-    from assay.core.values import Amount
+    from assay.core.values import Amount, Empty
+
+baseline = partial(
+    measure, range=(0, 1), better=NEITHER, family="baselines", source=(TS4213("5.3.13"), FUND("heuristics")),
+    spec="M-CHN-09",
+)  # fmt: skip
+"""The accuracy of a guess that looks at nothing but the classes."""
 
 
 @measure(
@@ -104,10 +112,8 @@ def balanced_accuracy_weighted(t: Multiclass, *, weights: Mapping[Label, float])
     w = _class_weights(t, weights)
     if t.hits.dtype != object:
         return _weighted_draws(t, np.array([float(x) for x in w]))
-    lost = [label for label, x, r in zip(t.labels, w, t.actual, strict=True) if x and not r]
-    if lost:
-        empty = f"no row is truly {listed(lost)}" if t.n else NO_ROWS
-        return undefined_number(empty)
+    if lost := [label for label, x, r in zip(t.labels, w, t.actual, strict=True) if x and not r]:
+        return undefined_number(f"no row is truly {listed(lost)}" if t.n else NO_ROWS)
     _refuse_class_sizes(t, w)
     shares = (x * Fraction(h) / r for x, h, r in zip(w, t.hits.tolist(), t.actual.tolist(), strict=True) if x)
     return number(cast("Amount", sum(shares)), over=cast("Amount", sum(w)), empty=NO_ROWS)
@@ -160,8 +166,6 @@ def _refuse_class_sizes(t: Multiclass, w: list[Fraction]) -> None:
 )
 def skill_score(t: Multiclass, *, reference: float | str) -> Number:
     ref = _reference(t, reference)
-    if isinstance(ref, Undefined):
-        return undefined_number(ref.reason)
     return number(
         t.correct - ref * t.n,
         over=(1 - ref) * t.n,
@@ -184,8 +188,6 @@ def skill_score(t: Multiclass, *, reference: float | str) -> Number:
 )
 def relative_improvement_factor(t: Multiclass, *, reference: float | str) -> Number:
     ref = _reference(t, reference)
-    if isinstance(ref, Undefined):
-        return undefined_number(ref.reason)
     return number(
         (1 - ref) * t.n,
         over=t.n - t.correct,
@@ -194,21 +196,14 @@ def relative_improvement_factor(t: Multiclass, *, reference: float | str) -> Num
     )
 
 
-def _reference(t: Multiclass, reference: float | str) -> Amount | Undefined:
-    """The accuracy of the reference: a number, or the majority or stratified guess on the same rows."""
-    from assay.tasks.classification.measures.agreement import no_information_rate, stratified_chance_accuracy
-
-    named = {"majority": no_information_rate, "stratified": stratified_chance_accuracy}
-    if isinstance(reference, str) and reference in named:
-        baseline: Raw = named[reference].raw(t)
-        if isinstance(baseline, Undefined):
-            return baseline
-        if isinstance(t.hits, np.ndarray) and t.hits.dtype != object:
-            return baseline.values
-        top, over = (
-            (baseline.numerator, baseline.denominator) if isinstance(baseline, Share) else (baseline.top, baseline.over)
-        )
-        return cast("Amount", Fraction(cast("int", top), cast("int", over))) if over else Undefined(reason=NO_ROWS)
+def _reference(t: Multiclass, reference: float | str) -> Amount:
+    """The accuracy of the reference: a number, or the majority or stratified guess on the same rows; 0 without rows."""
+    guesses = {"majority": (t.actual.max(axis=-1), t.n), "stratified": (_total(t.actual * t.actual), t.n * t.n)}
+    if isinstance(reference, str) and reference in guesses:
+        right, of = guesses[reference]
+        if t.hits.dtype != object:
+            return quotient(right, of)
+        return cast("Amount", Fraction(cast("int", right), cast("int", of)) if of else 0)
     if isinstance(reference, (int, float)) and 0 <= reference <= 1:
         return ratios.declared(float(reference), t.hits)
     raise PlanError(
@@ -259,3 +254,85 @@ for _base in (
 for _base in (ratios.fowlkes_mallows, ratios.p4, ratios.markedness):
     macro(_base)
     weighted(_base)
+
+
+def _total(x: Amount) -> Amount:
+    return cast("Amount", x.sum(axis=-1))
+
+
+def _others(t: Multiclass, cells: Amount) -> Amount:
+    """Rows outside each class; products with these keep the figures that n squared minus squares would lose."""
+    return (t.n[..., np.newaxis] if isinstance(t.n, np.ndarray) else t.n) - cells
+
+
+def _only_class(t: Multiclass, cells: Amount) -> str:
+    """The label every row carries, for a table whose margin has one class."""
+    if cells.ndim != 1:
+        return "one class"
+    return next((quoted(label) for label, count in zip(t.labels, cells, strict=True) if count), "no class")
+
+
+@beyond_chance(
+    symbol="κ",
+    also=("Cohen's kappa", "kappa", "Cohen's kappa coefficient"),
+    says="agreement beyond what the two class distributions give by chance",
+    formula="(sum(TP)/n - sum(r*c for r, c in zip(R, C))/n**2) / (1 - sum(r*c for r, c in zip(R, C))/n**2)",
+    source=(TS4213("5.3.9"), RAINIO("eq. 2"), SCHLOSSER("eq. 50")),
+    spec="M-CHN-01",
+    errata=("E-RAI-01", "E-RAI-02", "E-RAI-13", "E-SCH-21"),
+)
+def cohen_kappa(t: Multiclass) -> Number:
+    n, chance, beyond = t.n, _total(t.actual * t.called), _total(t.actual * _others(t, t.called))
+    empty = f"every row is truly {_only_class(t, t.actual)} and was predicted so, which chance explains fully"
+    return number(n * t.correct - chance, over=beyond, empty=((n, NO_ROWS), (beyond, empty)))
+
+
+@beyond_chance(
+    symbol="MCC",
+    also=("phi coefficient", "Matthews correlation coefficient", "Yule phi", "R_K"),
+    says="correlation between what was true and what was called",
+    formula="(n*sum(TP) - sum(r*c for r, c in zip(R, C)))"
+    " / sqrt((n**2 - sum(c**2 for c in C)) * (n**2 - sum(r**2 for r in R)))",
+    source=(RAINIO("eq. 3"), SCHLOSSER("eq. 44")),
+    spec="M-CHN-02",
+    errata=("E-RAI-01", "E-SCH-06", "E-RAI-20", "E-XS-12"),
+)
+def matthews_corrcoef(t: Multiclass) -> Number:
+    n = t.n
+    spread_true, spread_called = (_total(cells * _others(t, cells)) for cells in (t.actual, t.called))
+    empty: Empty = (
+        (n, NO_ROWS),
+        (spread_true, f"every row is truly {_only_class(t, t.actual)}"),
+        (spread_called, f"every row was predicted {_only_class(t, t.called)}"),
+    )
+    return number(n * t.correct - _total(t.actual * t.called), over=root(spread_true * spread_called), empty=empty)
+
+
+@baseline(
+    symbol="NIR",
+    also=("majority-class accuracy", "trivial baseline", "prediction by mode"),
+    says="the accuracy of always calling the most frequent class of these rows",
+    formula="max(R) / n",
+)
+def no_information_rate(t: Multiclass) -> Share:
+    return share(cast("Amount", t.actual.max(axis=-1)), of=t.n, empty=NO_ROWS)
+
+
+@baseline(
+    also=("prior-random accuracy",),
+    says="the expected accuracy of guessing each class as often as it occurs",
+    formula="sum(r**2 for r in R) / n**2",
+)
+def stratified_chance_accuracy(t: Multiclass) -> Number:
+    return number(_total(t.actual * t.actual), over=t.n * t.n, empty=NO_ROWS)
+
+
+@baseline(
+    says="the expected accuracy of guessing every class equally often",
+    formula="1 / K",
+    family="constants",
+    source=FUND("heuristics"),
+)
+def uniform_chance_accuracy(t: Multiclass) -> Number:
+    one = np.ones_like(t.n) if isinstance(t.n, np.ndarray) else cast("Amount", 1)
+    return number(one, over=t.k * one, empty=NO_ROWS)

@@ -13,7 +13,7 @@ import numpy as np
 from assay.core.errors import PlanError
 from assay.core.text import figure
 from assay.core.traits import EXTENSION, HIGHER, LOWER, RAINIO, SCHLOSSER, TS4213, Task
-from assay.core.values import NO_ROWS, Number, Share, number, share
+from assay.core.values import NO_ROWS, Number, Share, number
 from assay.measures.declare import measure
 from assay.measures.score_averages import macro, micro, one_vs_one, weighted
 from assay.tally.calibration_bins import BINS
@@ -21,10 +21,13 @@ from assay.tally.scores.log_odds import own_losses
 from assay.tally.scores.row_probabilities import RIGHT, RowScores
 from assay.tally.scores.score_tally import Scores
 from assay.tally.scores.true_class_ranks import Ranks
-from assay.tasks.classification.measures.calibration_errors import expected_calibration_error, gap_error
-from assay.tasks.classification.measures.precision_recall_and_lift import average_precision
-from assay.tasks.classification.measures.proper_scores import infinite_note, not_probability
-from assay.tasks.classification.measures.roc import auroc
+from assay.tasks.classification.measures.probabilities import (
+    expected_calibration_error,
+    gap_error,
+    infinite_note,
+    not_probability,
+)
+from assay.tasks.classification.measures.score_curves import auroc, average_precision
 
 if TYPE_CHECKING:
     from assay.core.values import Amount
@@ -104,14 +107,10 @@ def top_k_accuracy(t: Ranks, *, k: int, ties: Ties = "expected") -> Share:
             "option-unknown", f"ties = {ties!r} is not a choice", known=", ".join(TIES), fix="choose one of them"
         )
     worst, mean, best = t.within(k)
-    held = {"expected": mean, "pessimistic": worst, "optimistic": best}[ties]
-    accuracy = share(cast("Amount", held), of=cast("Amount", t.n), empty=NO_ROWS)
-    if worst == best:
-        return accuracy
-    low, high = (figure(float(Fraction(one) / t.n)) for one in (worst, best))
-    return Share(
-        accuracy.numerator, accuracy.denominator, accuracy.empty, note=f"ties at the cut: {low} against, {high} for"
-    )
+    within = {"expected": mean, "pessimistic": worst, "optimistic": best}[ties]
+    low, high = (figure(float(Fraction(rows) / (t.n or 1))) for rows in (worst, best))
+    note = None if worst == best else f"ties at the cut: {low} against, {high} for"
+    return Share(cast("Amount", within), cast("Amount", t.n), NO_ROWS, note=note)
 
 
 @probability_score(
@@ -130,11 +129,9 @@ def log_loss_multiclass(t: Scores, *, clip: float | None = None) -> Number:
     if wrong := not_probability(own.value):
         return cast("Number", wrong)
     lost = own_losses(t, clip)
-    zero = int(lost.count[np.isinf(lost.value)].sum()) if len(lost.value) else 0
-    total = (lost.count * lost.value).sum()
-    return Number(
-        cast("Amount", float(total)), cast("Amount", float(own.count.sum())), NO_ROWS, note=infinite_note(zero)
-    )
+    note = infinite_note(int(lost.count[np.isinf(lost.value)].sum()))
+    total, rows = float((lost.count * lost.value).sum()), float(own.count.sum())
+    return Number(cast("Amount", total), cast("Amount", rows), NO_ROWS, note=note)
 
 
 @probability_score(

@@ -15,7 +15,7 @@ from assay.core.traits import FUND, HIGHER, LOWER, RAINIO, SCHLOSSER, TS4213, Ta
 from assay.core.values import Number, Share, number, root, share
 from assay.measures.declare import measure
 from assay.tally.labels.one_vs_rest import Binary
-from assay.tasks.classification.measures.counts import (
+from assay.tasks.classification.measures.rates import (
     NO_ACTUAL,
     NO_ACTUAL_NEGATIVE,
     NO_CALLED,
@@ -54,6 +54,16 @@ def declared(x: float, like: Amount) -> Amount:
     """A declared number in the arithmetic of the cells: exact beside exact cells, float beside a stack of draws."""
     drawn = isinstance(like, np.ndarray) and like.dtype != object
     return cast("Amount", x if drawn else Fraction(x))
+
+
+def sides_of_truth(t: Binary) -> tuple[tuple[Amount, str], ...]:
+    """Why a measure of both true sides of a class has no value."""
+    return ((t.actual, NO_ACTUAL), (t.actual_negative, NO_ACTUAL_NEGATIVE))
+
+
+def sides_called(t: Binary) -> tuple[tuple[Amount, str], ...]:
+    """The same of both predicted sides."""
+    return ((t.called, NO_CALLED), (t.called_negative, NO_CALLED_NEGATIVE))
 
 
 @f_score(
@@ -151,7 +161,7 @@ def f_weighted(t: Binary, *, w_precision: float, w_recall: float) -> Number:
 )
 def youden_index(t: Binary) -> Number:
     p, n = t.actual, t.actual_negative
-    return number(t.tp * n + t.tn * p - p * n, over=p * n, empty=((p, NO_ACTUAL), (n, NO_ACTUAL_NEGATIVE)))
+    return number(t.tp * n + t.tn * p - p * n, over=p * n, empty=sides_of_truth(t))
 
 
 @beyond_chance(
@@ -164,7 +174,7 @@ def youden_index(t: Binary) -> Number:
 )
 def markedness(t: Binary) -> Number:
     p, n = t.called, t.called_negative
-    return number(t.tp * n + t.tn * p - p * n, over=p * n, empty=((p, NO_CALLED), (n, NO_CALLED_NEGATIVE)))
+    return number(t.tp * n + t.tn * p - p * n, over=p * n, empty=sides_called(t))
 
 
 @odds(
@@ -178,12 +188,8 @@ def markedness(t: Binary) -> Number:
     errata=("E-SCH-05",),
 )
 def likelihood_ratio_positive(t: Binary) -> Number:
-    return number(
-        t.tp * t.actual_negative,
-        over=t.fp * t.actual,
-        infinite=True,
-        empty=((t.actual, NO_ACTUAL), (t.actual_negative, NO_ACTUAL_NEGATIVE), (t.called, NO_CALLED)),
-    )
+    empty = (*sides_of_truth(t), (t.called, NO_CALLED))
+    return number(t.tp * t.actual_negative, over=t.fp * t.actual, infinite=True, empty=empty)
 
 
 @odds(
@@ -197,12 +203,8 @@ def likelihood_ratio_positive(t: Binary) -> Number:
     errata=("E-SCH-05",),
 )
 def likelihood_ratio_negative(t: Binary) -> Number:
-    return number(
-        t.fn * t.actual_negative,
-        over=t.tn * t.actual,
-        infinite=True,
-        empty=((t.actual, NO_ACTUAL), (t.actual_negative, NO_ACTUAL_NEGATIVE), (t.called_negative, NO_CALLED_NEGATIVE)),
-    )
+    empty = (*sides_of_truth(t), (t.called_negative, NO_CALLED_NEGATIVE))
+    return number(t.fn * t.actual_negative, over=t.tn * t.actual, infinite=True, empty=empty)
 
 
 @odds(
@@ -215,17 +217,7 @@ def likelihood_ratio_negative(t: Binary) -> Number:
     errata=("E-SCH-05",),
 )
 def diagnostic_odds_ratio(t: Binary) -> Number:
-    return number(
-        t.tp * t.tn,
-        over=t.fp * t.fn,
-        infinite=True,
-        empty=(
-            (t.actual, NO_ACTUAL),
-            (t.actual_negative, NO_ACTUAL_NEGATIVE),
-            (t.called, NO_CALLED),
-            (t.called_negative, NO_CALLED_NEGATIVE),
-        ),
-    )
+    return number(t.tp * t.tn, over=t.fp * t.fn, infinite=True, empty=(*sides_of_truth(t), *sides_called(t)))
 
 
 @f_score(
@@ -267,11 +259,7 @@ def p4(t: Binary) -> Number:
     top, errors = 4 * t.tp * t.tn, t.fp + t.fn
     # With nothing right at all both terms vanish; the four rates are then 0 or empty, and so is their mean: 0, not 0/0.
     nothing_right = (t.tp + t.tn == 0) * errors
-    return number(
-        top,
-        over=top + (t.tp + t.tn) * errors + nothing_right,
-        empty=((t.actual, NO_ACTUAL), (t.actual_negative, NO_ACTUAL_NEGATIVE)),
-    )
+    return number(top, over=top + (t.tp + t.tn) * errors + nothing_right, empty=sides_of_truth(t))
 
 
 @measure(
@@ -288,4 +276,4 @@ def p4(t: Binary) -> Number:
 def average_class_accuracy(t: Binary, *, weight: float) -> Number:
     demand_number("average_class_accuracy", "weight", weight, "a number from 0 to 1", lambda x: 0 <= x <= 1)
     w, p, n = declared(weight, t.tp), t.actual, t.actual_negative
-    return number(w * t.tp * n + (1 - w) * t.tn * p, over=p * n, empty=((p, NO_ACTUAL), (n, NO_ACTUAL_NEGATIVE)))
+    return number(w * t.tp * n + (1 - w) * t.tn * p, over=p * n, empty=sides_of_truth(t))

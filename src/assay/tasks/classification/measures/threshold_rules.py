@@ -17,7 +17,7 @@ from assay.core.text import figure
 from assay.core.values import WORST
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures.ratios import demand_at_least_zero, demand_number
-from assay.tasks.classification.measures.roc import share_of
+from assay.tasks.classification.measures.score_curves import share_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,8 +45,7 @@ def youden(t: Ranked) -> Chosen:
 def cost_ratio(t: Ranked, *, cost_fp: float, cost_fn: float) -> Chosen:
     """Where the expected cost on these rows is lowest."""
     demand_at_least_zero("the rule", cost_fp=cost_fp, cost_fn=cost_fn)
-    x, y = t.corners
-    _both(t)
+    x, y = _corners(t)
     mean = (cost_fp * x + cost_fn * (float(t.positives) - y)) / float(t.n)
     found = _best(t, -mean, f"the cost is lowest at {cost_fp:g} a false positive and {cost_fn:g} a miss")
     return replace(found, reached=-found.reached)
@@ -61,8 +60,7 @@ def target_recall(t: Ranked, *, recall: float) -> Chosen:
 
 def target_specificity(t: Ranked, *, specificity: float) -> Chosen:
     """The lowest threshold that leaves at least a share of the negatives alone."""
-    _both(t)
-    x, _ = t.corners
+    x, _ = _corners(t)
     left = (float(t.negatives) - x) / float(t.negatives)  # 1 - 9/10 would be a little less than the 1/10 asked for
     kept = left >= share_of(specificity, "the rule", "specificity")
     why = f"the lowest threshold with a specificity of at least {figure(specificity)}"
@@ -71,8 +69,7 @@ def target_specificity(t: Ranked, *, specificity: float) -> Chosen:
 
 def target_precision(t: Ranked, *, precision: float) -> Chosen:
     """The lowest threshold whose positive calls are right at least so often: it finds the most positives."""
-    _both(t)
-    x, y = t.corners
+    x, y = _corners(t)
     right = np.divide(y, x + y, out=np.zeros(y.shape), where=x + y > 0)
     kept = (right >= share_of(precision, "the rule", "precision")) & (x + y > 0)
     if not kept.any():
@@ -89,8 +86,7 @@ def target_precision(t: Ranked, *, precision: float) -> Chosen:
 def largest_f(t: Ranked, *, beta: float = 1.0) -> Chosen:
     """Where the F-score is largest."""
     demand_number("the rule", "beta", beta, "a number above 0, such as 1", lambda x: 0 < x < inf)
-    _both(t)
-    x, y = t.corners
+    x, y = _corners(t)
     square = beta * beta
     score = (1 + square) * y / (square * float(t.positives) + x + y)
     return _best(t, score, f"the F-score with beta = {beta:g} is largest")
@@ -102,7 +98,8 @@ def equal_error(t: Ranked) -> Chosen:
     return _best(t, -np.abs(x - (1 - y)), "the two error rates are nearest to each other")
 
 
-def _both(t: Ranked) -> None:
+def _corners(t: Ranked) -> tuple[Floats, Floats]:
+    """False and true positives at each candidate; refused without rows of both classes."""
     if not t.positives or not t.negatives:
         lost = "positive" if not t.positives else "negative"
         raise RowsError(
@@ -110,11 +107,11 @@ def _both(t: Ranked) -> None:
             f"no row of the tuning data is truly {lost}, so no threshold can be chosen",
             fix="choose the threshold on rows of both classes",
         )
+    return t.corners
 
 
 def _rates(t: Ranked) -> tuple[Floats, Floats]:
-    _both(t)
-    x, y = t.corners
+    x, y = _corners(t)
     return x / float(t.negatives), y / float(t.positives)
 
 
