@@ -385,9 +385,5 @@ def demand_own_columns(
     for role, column in named:
         before = taken.setdefault(column, role)
         if before != role and not {before, role} <= {"group", *names}:
-            raise PlanError(
-                "role-clash",
-                f"column {quoted(column)} is {before} and {role} at once",
-                where=role,
-                fix="give each role its own column",
-            )
+            what = f"column {quoted(column)} is {before} and {role} at once"
+            raise PlanError("role-clash", what, where=role, fix="give each role its own column")

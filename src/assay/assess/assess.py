@@ -300,13 +300,10 @@ def _one_kind(cells: Cells, kinds: dict[str, str | None], source: Source) -> tup
         role: next(iter(in_order(cast("set[Label]", {c[i] for c in cells}))))
         for i, role in enumerate(("truth", "predicted"))
     }
-    raise RowsError(
-        "label-types-differ",
-        f"truth holds {a} labels, predicted holds {b} ones",
-        where=source.where,
-        found="; ".join(f"{role}: {quoted(label)}" for role, label in first.items()),
-        fix='make both one type before assessing, for instance both text; 1 and "1" are different labels',
-    )
+    what = f"truth holds {a} labels, predicted holds {b} ones"
+    shown = "; ".join(f"{role}: {quoted(label)}" for role, label in first.items())
+    fix = 'make both one type before assessing, for instance both text; 1 and "1" are different labels'
+    raise RowsError("label-types-differ", what, where=source.where, found=shown, fix=fix)
 
 
 def _confusion(cells: Cells, settled: Classes, weighted: bool) -> Confusion:  # noqa: FBT001

@@ -89,21 +89,15 @@ def _check_mergeable(first: _Opened, other: _Opened) -> None:
     """What must be the same for the sum to mean anything."""
     a, b = first.assessment, other.assessment
     if a.contract is not b.contract:
-        raise PlanError(
-            "tally-mismatch",
-            f"{first.called} is of the task {a.contract.name}, {other.called} of {b.contract.name}",
-            fix="merge parts of one task",
-        )
+        what = f"{first.called} is of the task {a.contract.name}, {other.called} of {b.contract.name}"
+        raise PlanError("tally-mismatch", what, fix="merge parts of one task")
     a.contract.check_mergeable(a.counts, b.counts)
     ours, theirs = a.settings.to_json(), b.settings.to_json()
     differing = [name for name in {**ours, **theirs} if theirs.get(name) != ours.get(name)]
     if differing:
-        raise PlanError(
-            "tally-mismatch",
-            f"{first.called} and {other.called} were made with different settings",
-            found="; ".join(f"{name}: {ours.get(name)} and {theirs.get(name)}" for name in differing),
-            fix="count every part with the same settings",
-        )
+        what = f"{first.called} and {other.called} were made with different settings"
+        shown = "; ".join(f"{name}: {ours.get(name)} and {theirs.get(name)}" for name in differing)
+        raise PlanError("tally-mismatch", what, found=shown, fix="count every part with the same settings")
 
 
 def _told_apart(opened: Sequence[_Opened]) -> tuple[str, dict[Label, Tally]]:
@@ -119,11 +113,8 @@ def _told_apart(opened: Sequence[_Opened]) -> tuple[str, dict[Label, Tally]]:
     levels = dict(named)
     if len(levels) != len(named):
         twice = [name for name in levels if sum(other == name for other, _ in named) > 1]
-        raise PlanError(
-            "tally-mismatch",
-            f"two parts are called {listed(twice)}",
-            fix="give each site's rows once, and each site a name of its own",
-        )
+        what = f"two parts are called {listed(twice)}"
+        raise PlanError("tally-mismatch", what, fix="give each site's rows once, and each site a name of its own")
     factor = SITE
     while any(factor in part.assessment.grouped.without(part.assessment.sites).factors for part in opened):
         factor = f"merged {factor}"  # the rows had a group of this name already

@@ -141,11 +141,9 @@ def _checked(option: Option, value: Any) -> object:  # noqa: ANN401
         try:
             return option.kind(value)
         except ValueError:
+            fix = f"give a number: {option.says}"
             raise PlanError(
-                "option-unknown",
-                f"{option.name}={visible(repr(value))} is not a number",
-                where=option.name,
-                fix=f"give a number: {option.says}",
+                "option-unknown", f"{option.name}={visible(repr(value))} is not a number", where=option.name, fix=fix
             ) from None
     return value
 

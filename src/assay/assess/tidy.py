@@ -53,12 +53,8 @@ def to_frame(columns: Mapping[str, list[Any]], library: str | None = None) -> An
         raise unknown_choice(library, LIBRARIES, f"there are no frames of {library!r}")
     name = library or next((name for name in LIBRARIES if find_spec(name)), None)
     if name is None or not find_spec(name):
-        raise PlanError(
-            "missing-extra",
-            "no library for frames is installed",
-            known=", ".join(LIBRARIES),
-            fix="pip install pandas, or use to_dict()",
-        )
+        what = "no library for frames is installed"
+        raise PlanError("missing-extra", what, known=", ".join(LIBRARIES), fix="pip install pandas, or use to_dict()")
     module = import_module(name)
     return module.table(dict(columns)) if name == "pyarrow" else module.DataFrame(dict(columns))
 

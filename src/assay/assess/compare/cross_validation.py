@@ -288,12 +288,8 @@ class Conducted(Shown):
                 kinds = {None if tally.scores is None else tally.scores.kind for tally in own}
                 why = why_unfit(resolved_measure, next(iter(kinds)) if len(kinds) == 1 else None)
                 if why is not None:
-                    raise PlanError(
-                        "measure-unfit",
-                        f"{resolved_measure.name} {why}",
-                        where=model,
-                        fix="leave the model out, or give one with predict_proba",
-                    )
+                    fix = "leave the model out, or give one with predict_proba"
+                    raise PlanError("measure-unfit", f"{resolved_measure.name} {why}", where=model, fix=fix)
         return resolved_measure
 
     def _blocks(self, measure: Measure) -> Blocks:

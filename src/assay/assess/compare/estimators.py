@@ -117,12 +117,8 @@ def _settled(names: set[Label], labels: Sequence[Label] | None, positive: Label 
     """The classes as declared or found, two at least."""
     settled = classes(names, names, labels, positive, where="y")
     if len(names) < 2:  # noqa: PLR2004  nothing to tell apart
-        raise RowsError(
-            "too-few-rows",
-            f"every row is {quoted(next(iter(names)))}" if names else "there are no rows",
-            where="y",
-            fix="give rows of two classes at least",
-        )
+        what = f"every row is {quoted(next(iter(names)))}" if names else "there are no rows"
+        raise RowsError("too-few-rows", what, where="y", fix="give rows of two classes at least")
     return settled
 
 
@@ -150,13 +146,8 @@ def _whole(given: object, role: str, holds: str, n: int, fix: str) -> Coded:
     column = coded(given, role)
     _demand_length(role, len(column), n)
     if column.missing is not None and column.missing.any():
-        raise RowsError(
-            "missing-label",
-            f"{counted(int(column.missing.sum()), 'row')} of {n:,} without a {holds}",
-            where=role,
-            found=f"first at index {column.rows_of(None)[0]}",
-            fix=fix,
-        )
+        what = f"{counted(int(column.missing.sum()), 'row')} of {n:,} without a {holds}"
+        raise RowsError("missing-label", what, where=role, found=f"first at index {column.rows_of(None)[0]}", fix=fix)
     return column
 
 
@@ -189,13 +180,9 @@ def _ids(given: object, n: int) -> NDArray[Any]:
     times = Counter(ids.tolist())
     several = [place for place, name in enumerate(ids.tolist()) if times[name] > 1]
     if several:  # told by their places: an id may name a person
-        raise RowsError(
-            "duplicate-id",
-            f"{counted(sum(each > 1 for each in times.values()), 'id')} not unique",
-            where="id",
-            found=places([Index(place) for place in several[:SHOWN]]),
-            fix="name rows apart",
-        )
+        what = f"{counted(sum(each > 1 for each in times.values()), 'id')} not unique"
+        shown = places([Index(place) for place in several[:SHOWN]])
+        raise RowsError("duplicate-id", what, where="id", found=shown, fix="name rows apart")
     return ids
 
 
@@ -224,12 +211,10 @@ def _nested(way: Scheme, models: dict[str, Any]) -> list[str]:
         return []
     tuned = [model for model, one in models.items() if inner_folds_go_to(one) is not None]
     if not tuned:
-        raise PlanError(
-            "estimator-unfit",
-            "nothing is tuned inside the folds: no estimator takes folds of its own",
-            known="GridSearchCV and others with a parameter cv, alone or as the last step of a Pipeline",
-            fix='give a search, or a scheme without inner folds, such as "5-fold"',
-        )
+        what = "nothing is tuned inside the folds: no estimator takes folds of its own"
+        known = "GridSearchCV and others with a parameter cv, alone or as the last step of a Pipeline"
+        fix = 'give a search, or a scheme without inner folds, such as "5-fold"'
+        raise PlanError("estimator-unfit", what, known=known, fix=fix)
     rest = [model for model in models if model not in tuned]
     return [f"tuned on the inner folds: {', '.join(tuned)}" + (f"; not tuned: {', '.join(rest)}" if rest else "")]
 

@@ -227,11 +227,9 @@ def _fold_values(loaded: LoadedPlan, entrants: Sequence[Entrant], opened: PlanFi
 def _demand_folds(loaded: LoadedPlan) -> None:
     """Folds that are not those of the test rows: fine for a trained model, no basis for a claim about algorithms."""
     if loaded.plan.purpose.estimand == "algorithm":
-        raise PlanError(
-            "comparison-needs",
-            "values of folds are compared fold by fold, and nothing tells the fold of each test row",
-            fix=f'give the predictions a column "{FOLD}" (and "{ROUND}"), or name tuning.folds and columns.id',
-        )
+        what = "values of folds are compared fold by fold, and nothing tells the fold of each test row"
+        fix = f'give the predictions a column "{FOLD}" (and "{ROUND}"), or name tuning.folds and columns.id'
+        raise PlanError("comparison-needs", what, fix=fix)
 
 
 def _measure(primary: str | None, *, positive: bool) -> Measure:
@@ -297,10 +295,7 @@ def _value(entrant: Entrant, cells: Mapping[tuple[Label, Label], int], measure: 
     confusion = Confusion.from_cells(cells, labels=tuple(entrant.assessment.labels))
     value = value_alone(Classified(confusion=confusion, positive=entrant.assessment.positive), measure)
     if isinstance(value, Undefined):
-        raise PlanError(
-            "comparison-needs",
-            f"{measure.title} of {entrant.name} is undefined in {counted(1, 'fold')}: {value.reason}",
-            where=f"repetition and fold {place}",
-            fix="plan another primary measure, or fewer, larger folds",
-        )
+        what = f"{measure.title} of {entrant.name} is undefined in {counted(1, 'fold')}: {value.reason}"
+        fix = "plan another primary measure, or fewer, larger folds"
+        raise PlanError("comparison-needs", what, where=f"repetition and fold {place}", fix=fix)
     return float(value.value)

@@ -268,13 +268,8 @@ def answered(claims: Sequence[Claim], of: Contenders, correction: str = "holm") 
 
 def _contender(name: str, claim: Claim, of: Contenders) -> Assessment:
     if name not in of.models:
-        raise PlanError(
-            "label-not-declared",
-            f"nothing was counted of the model {quoted(name)}",
-            where=f'claim "{claim}"',
-            known=listed(of.models),
-            fix="name a model with predictions",
-        )
+        what, fix = f"nothing was counted of the model {quoted(name)}", "name a model with predictions"
+        raise PlanError("label-not-declared", what, where=f'claim "{claim}"', known=listed(of.models), fix=fix)
     return of.models[name]
 
 

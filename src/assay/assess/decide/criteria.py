@@ -262,12 +262,9 @@ def _measure(text: str, name: str, measures: Registry[Measure]) -> Measure:
     except PlanError as error:
         raise PlanError(error.code, error.what, where=_where(text), known=error.known, fix=error.fix) from error
     if measure.needs:
-        raise PlanError(
-            "measure-needs",
-            f"{measure.name} needs {' and '.join(measure.needs)}",
-            where=_where(text),
-            fix=f'write "{measure.name}({measure.needs[0]}=...)"',
-        )
+        what = f"{measure.name} needs {' and '.join(measure.needs)}"
+        fix = f'write "{measure.name}({measure.needs[0]}=...)"'
+        raise PlanError("measure-needs", what, where=_where(text), fix=fix)
     return measure
 
 

@@ -132,12 +132,8 @@ def decide(
     asked = [pair for text in criteria for pair in expanded(assessment, read(text, assessment.measures))]
     for criterion, _ in asked:
         if criterion.rule is Rule.NON_INFERIOR and against is None:
-            raise PlanError(
-                "role-missing",
-                f"{quoted(str(criterion))} needs a reference",
-                where="against",
-                fix="give it: against=... (--against RECORD)",
-            )
+            what = f"{quoted(str(criterion))} needs a reference"
+            raise PlanError("role-missing", what, where="against", fix="give it: against=... (--against RECORD)")
     guarded = [i for i, (own, _) in enumerate(asked) if own.rule is not Rule.SIMPLE and not _is_fact(own)]
     decisions: dict[int, Decision] = {}
     for place, (criterion, about) in enumerate(asked):
@@ -183,22 +179,15 @@ def _labels(assessment: Assessment, criterion: Criterion) -> Sequence[Label | No
     if criterion.label is None:
         if of_one and assessment.view.needs_class(criterion.measure):
             typed = replace(criterion, label=str(labels[0])).of
-            raise PlanError(
-                "measure-unfit",
-                f"{criterion.measure.name} speaks of one class, and there are {len(labels)}",
-                where=f'criterion "{criterion}"',
-                known=listed(labels),
-                fix=f"name it: {typed}; * means each; or ask an average",
-            )
+            what = f"{criterion.measure.name} speaks of one class, and there are {len(labels)}"
+            fix = f"name it: {typed}; * means each; or ask an average"
+            raise PlanError("measure-unfit", what, where=f'criterion "{criterion}"', known=listed(labels), fix=fix)
         return [None]
     if not of_one:
         base = criterion.measure.base
-        raise PlanError(
-            "measure-unfit",
-            f"{criterion.measure.name} speaks of all classes together",
-            where=f'criterion "{criterion}"',
-            fix=f"leave the class out, or ask for {base}[class={criterion.label}]" if base else "leave the class out",
-        )
+        what = f"{criterion.measure.name} speaks of all classes together"
+        fix = f"leave the class out, or ask for {base}[class={criterion.label}]" if base else "leave the class out"
+        raise PlanError("measure-unfit", what, where=f'criterion "{criterion}"', fix=fix)
     if criterion.label == EVERY:
         return labels
     return [_own(criterion.label, labels, f"there is no class {quoted(criterion.label)}", criterion)]

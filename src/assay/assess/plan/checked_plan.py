@@ -58,13 +58,9 @@ def load_plan(path: str | os.PathLike[str]) -> LoadedPlan:
     if problems or plan is None:
         shown = "".join(f"\n           {one.said()}" for one in problems[:SHOWN])
         more = f"\n           and {len(problems) - SHOWN:,} more" if len(problems) > SHOWN else ""
-        raise PlanError(
-            "plan-invalid",
-            f"the plan has {counted(len(problems), 'error')}",
-            where=visible(text.path),
-            found=(shown + more).lstrip(),
-            fix="correct them; `assay schema --kind plan` tells editors every key",
-        )
+        what = f"the plan has {counted(len(problems), 'error')}"
+        fix = "correct them; `assay schema --kind plan` tells editors every key"
+        raise PlanError("plan-invalid", what, where=visible(text.path), found=(shown + more).lstrip(), fix=fix)
     return LoadedPlan(
         plan=plan,
         path=text.path,

@@ -161,13 +161,8 @@ def read_text(path: str | os.PathLike[str]) -> PlanText:
     shown = os.fspath(path)
     form = FORMATS.get(FilePath(path).suffix.lower())
     if form is None:
-        raise PlanError(
-            "plan-unreadable",
-            "the file does not end like a plan",
-            where=visible(shown),
-            known=", ".join(FORMATS),
-            fix="write the plan as TOML",
-        )
+        what, known = "the file does not end like a plan", ", ".join(FORMATS)
+        raise PlanError("plan-unreadable", what, where=visible(shown), known=known, fix="write the plan as TOML")
     raw = _bytes(shown)
     try:
         text = raw.decode("utf-8").removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").replace("\r\n", "\n")
@@ -200,13 +195,10 @@ def _bytes(shown: str) -> bytes:
             "no-file", f"cannot read {visible(shown)}", where=visible(shown), found=error.strerror, fix="give a plan"
         ) from error
     if max(size, len(raw)) > LARGEST:
+        what, known = "the file is larger than any plan", f"at most {LARGEST:,} bytes"
+        fix = "give a plan; data belong in files that the plan names"
         raise PlanError(
-            "plan-too-large",
-            "the file is larger than any plan",
-            where=visible(shown),
-            found=f"{max(size, len(raw)):,} bytes",
-            known=f"at most {LARGEST:,} bytes",
-            fix="give a plan; data belong in files that the plan names",
+            "plan-too-large", what, where=visible(shown), found=f"{max(size, len(raw)):,} bytes", known=known, fix=fix
         )
     return raw
 

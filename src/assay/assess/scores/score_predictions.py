@@ -69,12 +69,8 @@ def demand_scores(columns: ScoreColumns | None, settings: ScoreSettings, thresho
                 "role-missing", f"{name} is given, but no scores are", where="score", fix="give score=... (--score)"
             )
     if threshold_from is not None and not (threshold is None or isinstance(threshold, str)):
-        raise PlanError(
-            "role-clash",
-            "both a threshold and rows to choose it on are given",
-            where="threshold",
-            fix='give one of them, or a rule such as threshold="youden"',
-        )
+        fix = 'give one of them, or a rule such as threshold="youden"'
+        raise PlanError("role-clash", "both a threshold and rows to choose it on are given", where="threshold", fix=fix)
     if settings.operating_points and columns is None:
         raise PlanError("role-missing", "operating points need scores", where="score", fix="give score=... (--score)")
 
@@ -87,12 +83,8 @@ def validation(request: RowRequest, data: object) -> Callable[[], Source] | None
     if data is not None:
         return lambda: request.open(given, Roles(truth=roles.truth, predicted=None, score=roles.score))
     if not isinstance(given, Mapping) or set(given) != {"truth", "score"}:
-        raise PlanError(
-            "role-clash",
-            "threshold_from holds no truth and score",
-            where="threshold_from",
-            fix='without data=, give threshold_from={"truth": ..., "score": ...}',
-        )
+        fix = 'without data=, give threshold_from={"truth": ..., "score": ...}'
+        raise PlanError("role-clash", "threshold_from holds no truth and score", where="threshold_from", fix=fix)
     return lambda: request.open(None, Roles(truth=given["truth"], predicted=None, score=score_columns(given["score"])))
 
 
@@ -137,12 +129,9 @@ def _chosen(decided: Decided, text: str) -> tuple[Threshold, Scores]:
     """The threshold a rule chooses on some rows, and their scores."""
     truth = {cell[0] for cell in decided.counted.cells}
     if None in truth and decided.request.missing_score != "drop":
-        raise RowsError(
-            "missing-label",
-            "some rows a threshold is to be chosen on have no true label",
-            where=decided.source.where,
-            fix='complete the labels, or leave these rows out: missing="drop" (--missing drop)',
-        )
+        what = "some rows a threshold is to be chosen on have no true label"
+        fix = 'complete the labels, or leave these rows out: missing="drop" (--missing drop)'
+        raise RowsError("missing-label", what, where=decided.source.where, fix=fix)
     known = cast("set[Label]", truth - {None})
     settled = _two_classes(known, decided.labels, decided.request.in_labels_of(known), decided.source)
     scores = _count_parts(decided, settled)[0].whole
@@ -203,12 +192,9 @@ def _count_truth(source: Source) -> tuple[Counted, set[Label]]:
 def _positive_column(source: Source, request: RowRequest) -> int:
     """Which of two columns a threshold speaks of: that of the positive class."""
     if len(request.columns.columns) != TWO:
-        raise PlanError(
-            "score-columns",
-            f"a threshold fits one score column, and there are {len(request.columns.columns)}",
-            where=source.where,
-            fix="leave the threshold out: the class with the largest score is then called",
-        )
+        what = f"a threshold fits one score column, and there are {len(request.columns.columns)}"
+        fix = "leave the threshold out: the class with the largest score is then called"
+        raise PlanError("score-columns", what, where=source.where, fix=fix)
     truth = _count_truth(by_threshold(source, math.inf))[1]  # one look at the truth, whose labels name the columns
     request = request.in_labels_of(truth)
     labels = labels_by_score(request.columns, truth, request.labels)
@@ -235,13 +221,9 @@ def _two_classes(truth: set[Label], declared: Sequence[Label] | None, request: R
 def demand_two(settled: Classes) -> None:
     """One column of scores serves two classes."""
     if settled.positive is None:
-        raise PlanError(
-            "score-columns",
-            f"there is one score column and there are {counted(len(settled.labels), 'class', 'classes')}",
-            where="score",
-            known=listed(settled.labels),
-            fix="give one column for each class: score={label: column} (--score LABEL=COLUMN)",
-        )
+        what = f"there is one score column and there are {counted(len(settled.labels), 'class', 'classes')}"
+        fix = "give one column for each class: score={label: column} (--score LABEL=COLUMN)"
+        raise PlanError("score-columns", what, where="score", known=listed(settled.labels), fix=fix)
 
 
 def _named(counts: Counted, called: tuple[Label, ...]) -> Counted:

@@ -66,10 +66,5 @@ def plain_threshold(given: object) -> float | str | None:
     whole = isinstance(given, int) and abs(given) > EXACT
     if isinstance(given, (Real, Decimal)) and not isinstance(given, bool) and not whole and math.isfinite(given):
         return float(given)
-    raise PlanError(
-        "option-unknown",
-        f"{visible(repr(given))} is not a threshold",
-        where="threshold",
-        known="a finite number, or a rule",
-        fix="give a number such as 0.5",
-    )
+    what, known = f"{visible(repr(given))} is not a threshold", "a finite number, or a rule"
+    raise PlanError("option-unknown", what, where="threshold", known=known, fix="give a number such as 0.5")

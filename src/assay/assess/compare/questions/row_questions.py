@@ -226,12 +226,8 @@ def of_rows(t: PerUnit, asked: Asked, *, positive: Label | None) -> list[Answer]
     if asked.test is not None and asked.test not in (OF_VERY_MANY, SWAPS[kind]):
         return _forced(asking, t, facts, positive)
     if many and kind is not Kind.CLASS_SCORES and asked.stratified:
-        raise PlanError(
-            "comparison-needs",
-            f"{t.units:,} units are compared by a large-sample test, which draws nothing",
-            where="stratified",
-            fix="leave it out",
-        )
+        what = f"{t.units:,} units are compared by a large-sample test, which draws nothing"
+        raise PlanError("comparison-needs", what, where="stratified", fix="leave it out")
     measures = _wanted(t, asked, imbalance, positive=positive is not None)
     answers = of_costs(asking, t, facts) if t.calls is not None else []
     answers += by_pairs(asking, t, facts, measures, positive=positive, free=asked.test is None)
