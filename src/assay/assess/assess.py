@@ -16,7 +16,6 @@ from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order, speller
 from assay.core.parallel import monotonic
 from assay.core.text import counted, quoted
-from assay.core.traits import Task
 from assay.rows.files.formats import Reading
 from assay.rows.label_types import Classes, Locate, classes, kind_of
 from assay.rows.open import demand_whole, open_source
@@ -100,8 +99,7 @@ def assess(
             {"truth": truth, "predicted": predicted, "weight": weight}, columns, group, {"id": id, "unit": unit}
         )
     if columns is not None or threshold is not None or scores != ScoreSettings():
-        from assay.assess.scores.score_predictions import demand_scores
-        from assay.assess.scores.threshold_syntax import plain_threshold
+        from assay.assess.scores.score_predictions import demand_scores, plain_threshold
 
         threshold = plain_threshold(threshold)
         demand_scores(columns, scores, threshold)
@@ -182,13 +180,8 @@ def _check_labels(*, truth: object, predicted: object, score: object) -> None:
     """Check that truth is given, and predictions or scores."""
     for role, column in (("truth", truth), ("predicted", predicted)):
         if column is None and (role == "truth" or score is None):
-            raise PlanError(
-                "role-missing",
-                f"no {role} column is given",
-                where=role,
-                fix=f"give {role}=..., or a confusion matrix: assay.from_confusion_matrix(..., "
-                "orientation='rows=truth')",
-            )
+            fix = f"give {role}=..., or a confusion matrix: assay.from_confusion_matrix(..., orientation='rows=truth')"
+            raise PlanError("role-missing", f"no {role} column is given", where=role, fix=fix)
 
 
 def _assessed(source: Source, counted_: Counted, request: RowRequest, decided: Decided | None = None) -> Assessment:
@@ -211,14 +204,9 @@ def _assessed(source: Source, counted_: Counted, request: RowRequest, decided: D
     confusion = _confusion(scored, settled, counted_.weighted)
     if confusion.worth is not None:
         notes.append(f"the weighted rows are worth about {confusion.worth:,.0f} rows of equal weight (Kish)")
-    part: ScorePart | None = None
-    scores_by_level: dict[str, dict[Label, ScorePart]] = {}
-    by_unit: dict[str | None, UnitScores] = {}
-    more: tuple[str, ...] = ()
-    if decided is not None:
-        from assay.assess.scores.score_predictions import tallied
-
-        part, scores_by_level, by_unit, more = tallied(decided, settled, request.settings.wanted.level)
+    part, scores_by_level, by_unit, more = (
+        (None, {}, {}, ()) if decided is None else decided.tallied(settled, request.settings.wanted.level)
+    )
     grouped = _grouped(counted_, settled, kinds, source, scores_by_level, by_unit=by_unit)
     whole = Classified(confusion=confusion, positive=settled.positive, scores=part)
     settings = request.settings.fitted(settled.labels, spelled=request.reading.spelled)
@@ -344,6 +332,3 @@ def _grouped(
 
             factors[name] = group_units(factors[name], counted_.within[name], by_unit.get(name), missing)
     return Grouped(factors=factors)
-
-
-__all__ = ["Task", "assess"]

@@ -130,6 +130,3 @@ def _given_twice(opened: Sequence[_Opened]) -> tuple[str, ...]:
         if before is not part.called:
             notes.append(f"{before} and {part.called} have the same counts: were the same rows given twice?")
     return tuple(notes)
-
-
-__all__ = ["Part", "merge"]

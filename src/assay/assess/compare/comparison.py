@@ -219,10 +219,8 @@ class Comparison(ComparisonResult):
             if "costs" in plan:
                 given["costs"] = Costs.from_json(plan["costs"], labels)
             asked = Asked(**{name: one for name, one in given.items() if name in names})
-            return cls(
-                tally_fields, asked, labels=labels, positive=record["positive"],
-                proof=record["test_data"]["digest"], **shared,
-            )  # fmt: skip
+            proof, positive = record["test_data"]["digest"], record["positive"]
+            return cls(tally_fields, asked, labels=labels, positive=positive, proof=proof, **shared)
 
     def __dir__(self) -> list[str]:
         """What users need; the rest serves other layers."""
@@ -268,9 +266,8 @@ def _answered(
         return one + (of_rows(tallies["rows"], asked, positive=positive) if "rows" in tallies else [])
     named = _home(asked.test)
     if named is not None and ("scores" if named is PairedScores else "rows") not in tallies:
-        raise PlanError(
-            "test-refused", f"{asked.test} compares scores, and there are none", fix="give score=..., or leave it out"
-        )
+        what, fix = f"{asked.test} compares scores, and there are none", "give score=..., or leave it out"
+        raise PlanError("test-refused", what, fix=fix)
     free = replace(asked, test=None)
     answers = of_labels(
         tallies["paired"], asked if named is None else free, positive=positive, channels=tallies.get("channels")
@@ -285,9 +282,7 @@ def _answered(
 def _home(test: str | None) -> type | None:
     """What a test that was named takes, if that is scores; None means labels, where it runs or is refused."""
     takes = {one.takes for one in every_test() if test in (one.name, one.family)}
-    if PairedScores in takes:
-        return PairedScores
-    return PerUnit if takes == {PerUnit} else None
+    return PairedScores if PairedScores in takes else PerUnit if takes == {PerUnit} else None
 
 
 def _unit_values(t: PerUnit, positive: Label | None) -> tuple[str, dict[str, float], bool]:
@@ -335,14 +330,7 @@ class ByChannel:
 
 def by_channel(comparison: Comparison, given: Mapping[str, Any], channel: str) -> ByChannel:
     """The compared models in every level of a column of their table."""
-    columns = Given(
-        channel=channel,
-        truth=given.get("truth"),
-        predicted=given.get("predicted"),
-        reading=given.get("reading") or Reading(),
-        engine=given.get("engine"),
-        limits=given.get("limits"),
-    )
-    return ByChannel(
-        levels=split_channels(read_together(given["data"], columns), comparison.labels), asked=comparison.asked
-    )
+    own = {name: given.get(name) for name in ("truth", "predicted", "engine", "limits")}
+    columns = Given(channel=channel, reading=given.get("reading") or Reading(), **cast("Any", own))
+    levels = split_channels(read_together(given["data"], columns), comparison.labels)
+    return ByChannel(levels=levels, asked=comparison.asked)

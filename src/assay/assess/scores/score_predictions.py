@@ -4,28 +4,34 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from assay.assess.arguments import ScoreSettings
 from assay.assess.scores.score_notes import demand_range, score_notes
-from assay.assess.scores.threshold_syntax import rule
-from assay.core.errors import PlanError, RowsError
+from assay.core.errors import PlanError, RowsError, unknown_choice
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.label_types import Classes, classes, kind_of
 from assay.rows.logits import as_chances, log_odds
-from assay.rows.score_columns import ScoreColumns, demand_kind, labels_by_score, score_columns
+from assay.rows.score_columns import EXACT, ScoreColumns, demand_kind, labels_by_score, score_columns
 from assay.rows.scored_source import Rescaled, by_largest, by_threshold, ranked_last, renormalised, sound
 from assay.rows.source import FrameSource, Roles, Source
 from assay.tally.by_group import MISSING, free_name
 from assay.tally.labels.array_counts import count
 from assay.tally.labels.label_cells import Cells, Counted
+from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_aggregation import count_ranks, count_row_scores, count_scores
 from assay.tally.scores.score_tally import Scores, UnitScores, Wanted
+from assay.tasks.classification.measures import threshold_rules
+from assay.tasks.classification.measures.threshold_rules import Chosen
 from assay.tasks.classification.score_part import UNCALLED, ScorePart, Threshold
 
 if TYPE_CHECKING:
@@ -33,6 +39,16 @@ if TYPE_CHECKING:
 
 TWO: Final = 2
 DEFAULT_RULE: Final = "youden"
+Levels: TypeAlias = dict[str, dict[Label, ScorePart]]
+Rule: TypeAlias = Callable[[Ranked], Chosen]
+KNOWN: Final = (
+    "youden, equal error, f1 (f2, f0.5 ...), recall 0.9, specificity 0.9, precision 0.9,"
+    " cost 1:5 (of a false positive : of a miss)"
+)
+_NUMBER: Final = r"(\d+(?:\.\d*)?|\.\d+)"
+_TARGET: Final = re.compile(rf"(recall|specificity|precision)(?:\s*(?:>=|=)\s*|\s+){_NUMBER}")
+_COST: Final = re.compile(rf"cost(?:\s*=\s*|\s+){_NUMBER}\s*:\s*{_NUMBER}")
+_F: Final = re.compile(rf"f\s*{_NUMBER}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +73,52 @@ class Decided:
     """Rows whose probabilities were divided by their sum, where that was asked for."""
     chosen_on: Scores | None = None
     """The scores that a threshold was chosen on, where those are of other rows."""
+
+    def tallied(
+        self, settled: Classes, level: float
+    ) -> tuple[ScorePart, Levels, dict[str | None, UnitScores], tuple[str, ...]]:
+        """The scores of all rows, of every level of every factor, and of both unit by unit; and notes about them."""
+        part, levels, by_unit = _count_parts(self, settled)
+        demand_range(part, self.source.where)
+        return part, levels, by_unit, (*self.notes, *score_notes(part, settled.positive, level))
+
+
+def rule(text: str) -> Rule:
+    """The rule a text names: youden, equal error, f1, recall 0.9, cost 1:5.
+
+    >>> import numpy as np
+    >>> t = Ranked(score=np.array([0.2, 0.5, 0.9]), pos=np.array([0, 1, 1]), neg=np.array([2, 1, 0]))
+    >>> rule("recall 1")(t).threshold
+    0.5
+    """
+    plain = text.strip().lower().replace("_", " ").replace("-", " ")
+    if plain in ("youden", "equal error"):
+        return cast("Rule", getattr(threshold_rules, plain.replace(" ", "_")))
+    if match := _F.fullmatch(plain):
+        return partial(threshold_rules.largest_f, beta=float(match[1]))
+    if match := _COST.fullmatch(plain):
+        return partial(threshold_rules.cost_ratio, cost_fp=float(match[1]), cost_fn=float(match[2]))
+    if match := _TARGET.fullmatch(plain):
+        return partial(getattr(threshold_rules, f"target_{match[1]}"), **{match[1]: float(match[2])})
+    words = ("youden", "equal error", "f1", "recall 0.9", "specificity 0.9", "precision 0.9", "cost 1:5")
+    what = f'"{visible(text)}" is neither a number nor a rule for a threshold'
+    raise unknown_choice(plain, words, what, where="threshold", known=KNOWN, fix="write one of these")
+
+
+def plain_threshold(given: object) -> float | str | None:
+    """A threshold as a plain number, whatever library it is of; rules stay as they are.
+
+    >>> from decimal import Decimal
+    >>> plain_threshold(Decimal("0.5")), plain_threshold("youden")
+    (0.5, 'youden')
+    """
+    if given is None or isinstance(given, str):
+        return given
+    whole = isinstance(given, int) and abs(given) > EXACT
+    if isinstance(given, (Real, Decimal)) and not isinstance(given, bool) and not whole and math.isfinite(given):
+        return float(given)
+    what, known = f"{visible(repr(given))} is not a threshold", "a finite number, or a rule"
+    raise PlanError("option-unknown", what, where="threshold", known=known, fix="give a number such as 0.5")
 
 
 def demand_scores(columns: ScoreColumns | None, settings: ScoreSettings, threshold: object) -> None:
@@ -241,18 +303,6 @@ def _named(counts: Counted, called: tuple[Label, ...]) -> Counted:
     )
 
 
-Levels: TypeAlias = dict[str, dict[Label, ScorePart]]
-
-
-def tallied(
-    decided: Decided, settled: Classes, level: float
-) -> tuple[ScorePart, Levels, dict[str | None, UnitScores], tuple[str, ...]]:
-    """The scores of all rows, of every level of every factor, and of both unit by unit; and notes about them."""
-    part, levels, by_unit = _count_parts(decided, settled)
-    demand_range(part, decided.source.where)
-    return part, levels, by_unit, (*decided.notes, *score_notes(part, settled.positive, level))
-
-
 def _count_parts(decided: Decided, settled: Classes) -> tuple[ScorePart, Levels, dict[str | None, UnitScores]]:
     if decided.score_labels is None:
         demand_two(settled)
@@ -269,11 +319,8 @@ def _count_parts(decided: Decided, settled: Classes) -> tuple[ScorePart, Levels,
                 known=listed(decided.score_labels),
                 fix="give one column for each class",
             )
-        wanted = Wanted(
-            labels=settled.labels,
-            scored=settled.labels,
-            columns=tuple(places[label] for label in settled.labels),
-        )
+        columns = tuple(places[label] for label in settled.labels)
+        wanted = Wanted(labels=settled.labels, scored=settled.labels, columns=columns)
     request = decided.request
     wanted = replace(
         wanted,
