@@ -246,13 +246,6 @@ def differences(levels: Levels, seed: int) -> list[Difference]:
         if spread is None:
             continue
         lowest, highest = ((names[i], float(estimates[i].value or 0.0)) for i in (spread.lowest, spread.highest))
-        out.append(
-            Difference(
-                factor=levels.factor,
-                found=spread,
-                lowest=lowest,
-                highest=highest,
-                left_out=tuple(names[i] for i in spread.left_out),
-            )
-        )
+        left_out = tuple(names[i] for i in spread.left_out)
+        out.append(Difference(factor=levels.factor, found=spread, lowest=lowest, highest=highest, left_out=left_out))
     return out

@@ -55,10 +55,8 @@ def merge(*parts: Part, sites: Mapping[str, Part] | None = None) -> Assessment:
     for other in opened[1:]:
         _check_mergeable(opened[0], other)
     parts_ = [part.assessment for part in opened]
-    data: dict[str, object] = {
-        "from": f"{len(opened)} merged tallies",
-        "parts": [part.counts.digest() for part in parts_],
-    }
+    digests = [part.counts.digest() for part in parts_]
+    data: dict[str, object] = {"from": f"{len(opened)} merged tallies", "parts": digests}
     factor, levels = _told_apart(opened)
     grouped = reduce(add, (part.grouped.without(part.sites) for part in parts_))
     if levels:

@@ -189,8 +189,7 @@ class Conducted(Shown):
             accept_dependence=accept_dependence, rows=self.rows.n, lower_is_better=blocks.lower_is_better,
         )  # fmt: skip
         more: tuple[str, ...] = (IN_TIME,) if self.scheme.name == "time_ordered" else ()
-        others = [m.title for m in self.measures if m.title != resolved_measure.title]
-        if others:
+        if others := [m.title for m in self.measures if m.title != resolved_measure.title]:
             more += (f"{', '.join(others)}: asked for too, and corrected together with it in .findings",)
         return Comparison(
             {"values": blocks},
@@ -218,9 +217,7 @@ class Conducted(Shown):
             "rows": self.rows.n,
             "groups": None if self.rows.groups is None else len(np.unique(self.rows.groups)),
             "classes": [[label, int((self.rows.classes == i).sum())] for i, label in enumerate(self.labels)],
-            "folds": [
-                [fold.repeat, fold.fold, len(fold.train), len(fold.test), len(fold.inner)] for fold in self.folds
-            ],
+            "folds": [[f.repeat, f.fold, len(f.train), len(f.test), len(f.inner)] for f in self.folds],
             "digest": self.digest,
             "estimators": dict(self.estimators),
         }
@@ -243,15 +240,10 @@ class Conducted(Shown):
             for model, fold_values in self.values(measure).items():
                 values = fold_values[: self._whole]
                 known = [value for value in values if value is not None]
-                lost = len(values) - len(known)
-                text = (
-                    f"{figure(fmean(known))}   {figure(stdev(known)) if len(known) > 1 else '–'}"
-                    if known
-                    else "undefined"
-                )
-                lines.append(
-                    f"  {model:<{wide}}   {text}" + (f"   undefined in {counted(lost, 'fold')}" if lost else "")
-                )
+                spread = figure(stdev(known)) if len(known) > 1 else "–"
+                text = f"{figure(fmean(known))}   {spread}" if known else "undefined"
+                text += f"   undefined in {counted(lost, 'fold')}" if (lost := len(values) - len(known)) else ""
+                lines.append(f"  {model:<{wide}}   {text}")
         return "\n".join([*lines, *(f"\nnote: {note}" for note in self.notes)])
 
     def __repr__(self) -> str:

@@ -169,9 +169,8 @@ def _moments(time: object, n: int) -> NDArray[np.int64]:
     try:
         return np.unique(times, return_inverse=True)[1].astype(np.int64)
     except TypeError as error:
-        raise RowsError(
-            "mixed-types-in-column", "times of different types have no order", where="time", fix="give one type"
-        ) from error
+        what = "times of different types have no order"
+        raise RowsError("mixed-types-in-column", what, where="time", fix="give one type") from error
 
 
 def _ids(given: object, n: int) -> NDArray[Any]:
@@ -188,9 +187,8 @@ def _ids(given: object, n: int) -> NDArray[Any]:
 
 def _demand_length(role: str, length: int, n: int) -> None:
     if length != n:
-        raise RowsError(
-            "rows-unmatched", f"{role} has {counted(length, 'row')}, y has {n:,}", where=role, fix="give one a row"
-        )
+        what = f"{role} has {counted(length, 'row')}, y has {n:,}"
+        raise RowsError("rows-unmatched", what, where=role, fix="give one a row")
 
 
 def _scheme(scheme: object, x: object, y: NDArray[Any], groups: object) -> Scheme:
@@ -199,9 +197,8 @@ def _scheme(scheme: object, x: object, y: NDArray[Any], groups: object) -> Schem
     try:
         parts = tuple(split(x, y, groups))
     except ValueError as error:
-        raise RowsError(
-            "too-few-rows", f"{type(scheme).__name__} cannot split the rows", found=str(error), fix="change the scheme"
-        ) from error
+        what = f"{type(scheme).__name__} cannot split the rows"
+        raise RowsError("too-few-rows", what, found=str(error), fix="change the scheme") from error
     return given_parts(parts, called=visible(repr(scheme)))
 
 

@@ -286,9 +286,8 @@ def _by_subject(columns: dict[str, object], subject: object) -> dict[str, object
 def _by_folds(folds: int, values: int) -> Fraction:
     """The size of a test part over its training part; every round of folds must be whole."""
     if not isinstance(folds, int) or isinstance(folds, bool) or folds < PAIR:
-        raise PlanError(
-            "value-out-of-domain", f"folds={folds!r} is not a number of folds", known="2, 3, ...", fix="give k"
-        )
+        what = f"folds={folds!r} is not a number of folds"
+        raise PlanError("value-out-of-domain", what, known="2, 3, ...", fix="give k")
     if values % folds:
         raise PlanError(
             "comparison-needs",

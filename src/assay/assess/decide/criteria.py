@@ -302,9 +302,8 @@ def _number(text: str, given: str) -> float:
         value = math.nan
     if not math.isfinite(value):
         share = given.removesuffix("%")
-        hint = ""
-        if share != given and share.replace(".", "", 1).isdigit():
-            hint = f"; did you mean {float(share) / 100:g}?"
+        meant = share != given and share.replace(".", "", 1).isdigit()
+        hint = f"; did you mean {float(share) / 100:g}?" if meant else ""
         raise _unreadable(text, f"{visible(given)} is not a number{hint}")
     return value
 

@@ -135,10 +135,8 @@ def decide(
             what = f"{quoted(str(criterion))} needs a reference"
             raise PlanError("role-missing", what, where="against", fix="give it: against=... (--against RECORD)")
     guarded = [i for i, (own, _) in enumerate(asked) if own.rule is not Rule.SIMPLE and not _is_fact(own)]
-    decisions: dict[int, Decision] = {}
-    for place, (criterion, about) in enumerate(asked):
-        if place not in guarded:
-            decisions[place] = _by_value(criterion, about, assessment)
+    plain = [place for place in range(len(asked)) if place not in guarded]
+    decisions = {place: _by_value(*asked[place], assessment) for place in plain}
 
     def judge(level: float, open_: Sequence[int]) -> dict[int, Decision]:
         at = assessment.at_level(level)
@@ -198,15 +196,10 @@ def _levels(assessment: Assessment, criterion: Criterion) -> Sequence[Label | No
         return [None]
     factors = assessment.grouped.factors
     if criterion.factor not in factors:
-        raise unknown_choice(
-            criterion.factor,
-            factors,
-            f"the rows are not grouped by {quoted(criterion.factor)}",
-            code="label-not-declared",
-            where=f'criterion "{criterion}"',
-            known=listed(factors) or "no group was given",
-            fix="give the group: group=... (--group COLUMN)",
-        )
+        what, where = f"the rows are not grouped by {quoted(criterion.factor)}", f'criterion "{criterion}"'
+        known, fix = listed(factors) or "no group was given", "give the group: group=... (--group COLUMN)"
+        code = "label-not-declared"
+        raise unknown_choice(criterion.factor, factors, what, code=code, where=where, known=known, fix=fix)
     levels = list(factors[criterion.factor])
     if criterion.level == EVERY:
         return levels
@@ -239,15 +232,8 @@ def _by_value(criterion: Criterion, about: Subject, assessment: Assessment) -> D
 
 
 def _made(one: Criterion, about: Subject, estimate: Estimate, verdict: Verdict, why: str) -> Decision:
-    return Decision(
-        criterion=one,
-        subject=about,
-        verdict=verdict,
-        why=why,
-        value=estimate.value,
-        interval=estimate.interval,
-        n=count_to_json(estimate.n),
-    )
+    value, interval, n = estimate.value, estimate.interval, count_to_json(estimate.n)
+    return Decision(criterion=one, subject=about, verdict=verdict, why=why, value=value, interval=interval, n=n)
 
 
 class Judge:
@@ -325,20 +311,12 @@ class Judge:
         return feasible(self.rows * times, self.rows, why + where)
 
     def _told(
-        self,
-        verdict: Verdict,
-        why: str,
-        needed: Needed | None = None,
-        reference: Mapping[str, object] | None = None,
+        self, verdict: Verdict, why: str, needed: Needed | None = None, reference: Mapping[str, object] | None = None
     ) -> Decision:
-        bounded = self.one.rule is not Rule.REJECTION
+        risk, decision = self.risk, _made(self.one, self.about, self.estimate, verdict, why)
+        bound = None if self.one.rule is Rule.REJECTION else risk
         return replace(
-            _made(self.one, self.about, self.estimate, verdict, why),
-            false_pass=self.risk if bounded else None,
-            false_fail=self.risk,
-            family=self.family,
-            needed=needed,
-            reference=reference,
+            decision, false_pass=bound, false_fail=risk, family=self.family, needed=needed, reference=reference
         )
 
 

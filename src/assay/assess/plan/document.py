@@ -136,13 +136,8 @@ class Spots:
 
 def too_deep(line: int) -> PlanError:
     """A plan nested past any sense."""
-    return PlanError(
-        "plan-too-deep",
-        "the plan is nested too deeply",
-        where=f"line {line}",
-        known=f"at most {DEEPEST} levels",
-        fix="write the plan as `assay init` does",
-    )
+    what, fix = "the plan is nested too deeply", "write the plan as `assay init` does"
+    return PlanError("plan-too-deep", what, where=f"line {line}", known=f"at most {DEEPEST} levels", fix=fix)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,9 +199,8 @@ def _bytes(shown: str) -> bytes:
 
 
 def _unreadable(shown: str, what: str, found: str) -> PlanError:
-    return PlanError(
-        "plan-unreadable", what, where=visible(shown), found=visible(found) if found else None, fix="correct the plan"
-    )
+    fix = "correct the plan"
+    return PlanError("plan-unreadable", what, where=visible(shown), found=visible(found) if found else None, fix=fix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,17 +245,18 @@ def places(document: Any, *patterns: str) -> Iterator[tuple[Path, Any]]:  # noqa
     for pattern in patterns:
         nodes: list[tuple[Path, Any]] = [((), document)]
         for part in pattern.split("."):
-            inside = [(path, _entries(node)) for path, node in nodes]
+            inside = [(path, entries(node)) for path, node in nodes]
             nodes = [
                 ((*path, key), key if part == "@" else value)
-                for path, entries in inside
-                for key, value in (entries.items() if part in ("*", "@") else [(part, entries.get(part))])
-                if part in ("*", "@") or part in entries
+                for path, known in inside
+                for key, value in (known.items() if part in ("*", "@") else [(part, known.get(part))])
+                if part in ("*", "@") or part in known
             ]
         yield from nodes
 
 
-def _entries(node: object) -> dict[Any, Any]:
+def entries(node: object) -> dict[Any, Any]:
+    """What a table or a list holds, by key or place; nothing where it is neither."""
     return node if isinstance(node, dict) else dict(enumerate(node)) if isinstance(node, list) else {}
 
 

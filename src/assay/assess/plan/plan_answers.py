@@ -110,11 +110,8 @@ def splits_of(plan: LoadedPlan, role: str) -> dict[str, Any]:
 
 def channel_columns(plan: Plan) -> dict[str, str]:
     """Channel columns, by what they are called."""
-    columns = {}
-    for family in FAMILIES:
-        one = getattr(plan.channels, family)
-        if one is not None and one.column is not None:
-            columns[family] = str(one.column)
+    families = {family: getattr(plan.channels, family) for family in FAMILIES}
+    columns = {family: str(own.column) for family, own in families.items() if own and own.column is not None}
     return columns | {column: column for column in plan.channels.other or ()}
 
 

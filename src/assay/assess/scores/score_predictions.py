@@ -127,9 +127,8 @@ def demand_scores(columns: ScoreColumns | None, settings: ScoreSettings, thresho
     threshold_from = settings.threshold_from
     for name, given in (("threshold", threshold), ("threshold_from", threshold_from)):
         if columns is None and given is not None:
-            raise PlanError(
-                "role-missing", f"{name} is given, but no scores are", where="score", fix="give score=... (--score)"
-            )
+            what = f"{name} is given, but no scores are"
+            raise PlanError("role-missing", what, where="score", fix="give score=... (--score)")
     if threshold_from is not None and not (threshold is None or isinstance(threshold, str)):
         fix = 'give one of them, or a rule such as threshold="youden"'
         raise PlanError("role-clash", "both a threshold and rows to choose it on are given", where="threshold", fix=fix)

@@ -94,9 +94,8 @@ def of_channels(channels: Mapping[str, PairedLabels], asked: Asked) -> Answer:
     """Two models in every level of a channel, which together hold all rows."""
     models = next(iter(channels.values())).models
     by = {name: one.outcomes(*models) for name, one in channels.items()}
-    facts = Facts(
-        n=sum(one.n for one in by.values()), disagree=sum(one.disagree for one in by.values()), models=len(models)
-    )
+    disputes = sum(one.disagree for one in by.values())
+    facts = Facts(n=sum(one.n for one in by.values()), disagree=disputes, models=len(models))
     asking = Asking(asked=asked, kind=Kind.LABELS, models=len(models))
     choice = asking.choice(Question.CHANNELS, facts, free=True)
     told = asking.run(test_of(choice), Channels(by=by, models=(models[0], models[1])), choice)
@@ -183,9 +182,8 @@ def _accuracy(asking: Asking, t: PairedLabels, choice: Choice) -> Answer:
     first = asking.run(test, t.patterns() if test.takes is Patterns else t, choice)
     pairs = [test_outcomes(t.outcomes(a, b), asking.asked.level) for a, b in combinations(t.models, 2)]
     told = tuple(adjusted(pairs, asking.asked.correction))
-    return Answer(
-        question="accuracy", kind=Kind.LABELS, choice=choice, findings=(*first, *told), family=family_of(told)
-    )
+    findings = (*first, *told)
+    return Answer(question="accuracy", kind=Kind.LABELS, choice=choice, findings=findings, family=family_of(told))
 
 
 def _strata(asking: Asking, t: PairedLabels, positive: Label, choice: Choice) -> Answer:
@@ -273,9 +271,8 @@ def _forced(asking: Asking, t: PerUnit, facts: Facts, positive: Label | None) ->
         every = PairedLabels(labels=t.labels, models=t.models, codes=codes, count=t.entries)
         answers = of_labels(every.only(*t.models), free, positive=positive)
     else:
-        raise PlanError(
-            "comparison-needs", f"{asked.test} has no values to take", fix="give predictions, or scores of two classes"
-        )
+        what = f"{asked.test} has no values to take"
+        raise PlanError("comparison-needs", what, fix="give predictions, or scores of two classes")
     first = answers[0]
     told = tuple(finding.said(label=forced.label) for finding in first.findings)
     return [replace(first, kind=asking.kind, choice=replace(first.choice, label=forced.label), findings=told)]
@@ -367,9 +364,8 @@ def _check_takes(choice: Choice, kind: type) -> None:
     """Check that the test of a choice takes a kind of tally."""
     if choice.test is None or choice.test.takes is not kind:
         name = choice.test.name if choice.test else "no test"
-        raise PlanError(
-            "comparison-needs", f"{name} has no values to take", fix="leave the test out: the table chooses it"
-        )
+        what = f"{name} has no values to take"
+        raise PlanError("comparison-needs", what, fix="leave the test out: the table chooses it")
 
 
 def _mark_different(answer: Answer) -> Answer:
