@@ -189,12 +189,10 @@ def _assessed(source: Source, counted_: Counted, request: RowRequest, decided: D
     if not counted_.rows:
         raise no_rows(source.where)
     scored, census = _scored_cells(source, counted_, request.settings, 0 if decided is None else decided.lost)
-    kinds = {
-        role: kind_of(
-            cast("set[Label]", {cell[place] for cell in scored}), where=source.where, locate=source.locate, role=role
-        )
-        for place, role in enumerate(("truth", "predicted"))
-    }
+    kinds = {}
+    for place, role in enumerate(("truth", "predicted")):
+        named = cast("set[Label]", {cell[place] for cell in scored})
+        kinds[role] = kind_of(named, where=source.where, locate=source.locate, role=role)
     scored, notes = _one_kind(scored, kinds, source)
     truth, predicted = ({cell[i] for cell in scored} for i in (0, 1))
     asked = request.in_labels_of({*truth, *predicted})
@@ -218,15 +216,10 @@ def _assessed(source: Source, counted_: Counted, request: RowRequest, decided: D
     elif repeated := note_like_units(grouped, confusion.rows):
         notes.append(repeated)
     return Assessment(
-        CLASSIFICATION,
-        whole,
-        settings,
-        census=census,
-        grouped=grouped,
+        CLASSIFICATION, whole, settings, census=census, grouped=grouped,
         notes=(*notes, *settled.notes, *more, *file_notes(source, request.roles)),
-        data=about(source, request.roles, request.reading),
-        found_in=environment(request.limits),
-    )
+        data=about(source, request.roles, request.reading), found_in=environment(request.limits),
+    )  # fmt: skip
 
 
 def _read_costs(costs: object) -> Costs | None:

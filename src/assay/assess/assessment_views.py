@@ -74,7 +74,7 @@ class Tidy(ABC):
 
     PUBLIC: ClassVar = (
         "accept", "by_class", "by_group", "by_unit", "census", "claims", "decisions", "estimates", "fairness",
-        "from_record", "get", "heterogeneity", "items", "keys", "measures", "notes", "record", "report",
+        "from_record", "get", "heterogeneity", "items", "keys", "measures", "notes", "plot", "record", "report",
         "require_fairness", "save", "settings", "tally", "to_dict", "to_frame", "values",
     )  # fmt: skip
     contract: Task
@@ -102,8 +102,7 @@ class Tidy(ABC):
 
     def __dir__(self) -> list[str]:
         """What users need; the rest serves other layers."""
-        plots = ["plot"] if hasattr(type(self), "plot") else []
-        return sorted({*self.PUBLIC, *getattr(self.counts, "PUBLIC", ()), *plots})
+        return sorted({*self.PUBLIC, *getattr(self.counts, "PUBLIC", ())})
 
     def __repr__(self) -> str:
         """What it is about, in one line."""

@@ -66,14 +66,10 @@ def from_confusion_matrix(
         raise RowsError("no-rows", "every cell of the matrix is zero", where="confusion", fix="give counts")
     settled = classes(set(known), set(known), known, positive, where="the given matrix")
     pairs = {(known[i], known[j]): n for i, row in enumerate(cells) for j, n in enumerate(row)}
-    return Assessment(
-        CLASSIFICATION,
-        Classified(confusion=Confusion.from_cells(pairs, labels=settled.labels), positive=settled.positive),
-        settings.fitted(settled.labels),
-        census=Census(read=rows, scored=rows),
-        notes=settled.notes,
-        data={"from": "confusion matrix", "orientation": orientation or "symmetric"},
-    )
+    tally = Classified(confusion=Confusion.from_cells(pairs, labels=settled.labels), positive=settled.positive)
+    settings, census = settings.fitted(settled.labels), Census(read=rows, scored=rows)
+    data = {"from": "confusion matrix", "orientation": orientation or "symmetric"}
+    return Assessment(CLASSIFICATION, tally, settings, census=census, notes=settled.notes, data=data)
 
 
 def _axis_names(confusion: object, labels: Sequence[Label] | None) -> tuple[Label, ...] | None:

@@ -62,16 +62,11 @@ def merge(*parts: Part, sites: Mapping[str, Part] | None = None) -> Assessment:
     if levels:
         grouped = Grouped(factors={factor: levels, **grouped.factors})
         data["sites"] = factor
-    whole = reduce(add, (part.counts for part in parts_))
-    return Assessment(
-        first.contract,
-        whole,
-        first.settings,
-        census=reduce(add, (part.census for part in parts_)),
-        grouped=grouped.map(lambda tally: first.contract.align(tally, whole)),
-        notes=(*dict.fromkeys(note for part in parts_ for note in part.notes), *_given_twice(opened)),
-        data=data,
-    )
+    contract, whole = first.contract, reduce(add, (part.counts for part in parts_))
+    census = reduce(add, (part.census for part in parts_))
+    grouped = grouped.map(lambda tally: contract.align(tally, whole))
+    notes = (*dict.fromkeys(note for part in parts_ for note in part.notes), *_given_twice(opened))
+    return Assessment(contract, whole, first.settings, census=census, grouped=grouped, notes=notes, data=data)
 
 
 def _opened(part: Part, called: str, site: str | None = None) -> _Opened:

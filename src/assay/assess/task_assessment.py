@@ -56,17 +56,12 @@ def assess_task(name: str, *roles: object, **given: Any) -> Assessment:  # noqa:
     task = find_task(name)
     request, settings = sort_arguments(task, roles, given)
     counted = task.read(request)
+    grouped: Grouped[Any] = Grouped(factors={factor: dict(levels) for factor, levels in counted.groups.items()})
     return Assessment(
-        task,
-        cast("Tally", counted.tally),
-        settings,
-        census=cast("Census", counted.census),
-        grouped=Grouped(factors={factor: dict(levels) for factor, levels in counted.groups.items()}),
-        notes=counted.notes,
-        data=counted.data,
-        found_in=environment(cast("Any", request.limits)),
+        task, cast("Tally", counted.tally), settings, census=cast("Census", counted.census), grouped=grouped,
+        notes=counted.notes, data=counted.data, found_in=environment(cast("Any", request.limits)),
         evidence={"thumbnails": counted.thumbnails},
-    )
+    )  # fmt: skip
 
 
 def make_door(name: str) -> Callable[..., Assessment]:

@@ -221,20 +221,12 @@ def _compared(parts: Sequence[Paired], given: Given, asked: Asked, *, apart: boo
     each = [_count(part, settled, by_score, classwise=classwise) for part in parts]
     tallies = {"apart": Apart.of(models, settled.labels, each)} if apart else each[0]
     rows = sum(part.rows for part in parts)
+    together = "; ".join(dict.fromkeys(part.named for part in parts))
     return Comparison(
-        tallies,
-        asked,
-        models=models,
-        labels=settled.labels,
-        positive=settled.positive,
-        census=Census(read=rows, scored=rows),
-        notes=(*settled.notes, *(note for part in parts for note in part.notes)),
-        data={
-            "from": "; ".join(dict.fromkeys(part.named for part in parts)), "pairing": first.how,
-            "files": dict(first.files), **given.selected(),
-        },
-        proof=first.proof,
-        found_in=environment(given.limits),
+        tallies, asked, models=models, labels=settled.labels, positive=settled.positive,
+        census=Census(read=rows, scored=rows), notes=(*settled.notes, *(note for part in parts for note in part.notes)),
+        data={"from": together, "pairing": first.how, "files": dict(first.files), **given.selected()},
+        proof=first.proof, found_in=environment(given.limits),
     )  # fmt: skip
 
 

@@ -224,9 +224,8 @@ class Comparison(ComparisonResult):
 
     def __dir__(self) -> list[str]:
         """What users need; the rest serves other layers."""
-        own = ("answers", "census", "estimates", "findings", "from_record", "labels", "models", "notes", "positive",
-               "ranking", "record", "report", "rows", "save", "task")  # fmt: skip
-        return sorted({*own, *(["plot"] if hasattr(type(self), "plot") else [])})
+        return ["answers", "census", "estimates", "findings", "from_record", "labels", "models", "notes", "plot",
+                "positive", "ranking", "record", "report", "rows", "save", "task"]  # fmt: skip
 
     def __repr__(self) -> str:
         """What it is about, in one line."""

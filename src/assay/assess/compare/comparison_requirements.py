@@ -97,13 +97,10 @@ def demand_holdable(source: Source, given: Given, what: str, cells: Mapping[Cell
         return
     rows = sum(cells.values()) if cells is not None else rows_of(source)
     if rows > given.exact:
-        raise PlanError(
-            "comparison-needs",
-            f"{what} are compared one by one here, and {rows:,} of them would have to be held in memory",
-            where=source.where,
-            known=f"{given.exact:,} rows are held unless more are allowed",
-            fix="allow as many, about 100 bytes a row: exact_scores=NUMBER (--exact-scores NUMBER)",
-        )
+        what += f" are compared one by one here, and {rows:,} of them would have to be held in memory"
+        known = f"{given.exact:,} rows are held unless more are allowed"
+        fix = "allow as many, about 100 bytes a row: exact_scores=NUMBER (--exact-scores NUMBER)"
+        raise PlanError("comparison-needs", what, where=source.where, known=known, fix=fix)
 
 
 def agree_on_classes(
@@ -151,12 +148,9 @@ def fit_request(
 def check_one_score(settled: Classes) -> None:
     """Check that one score a row is of two classes."""
     if settled.positive is None:
-        raise PlanError(
-            "comparison-needs",
-            f"there is one score a row, and there are {len(settled.labels)} classes",
-            fix='give one column for each class: score={"A": {label: column, ...}, "B": {...}} '
-            "(--score LABEL=COLUMN), or compare one class against the rest",
-        )
+        what = f"there is one score a row, and there are {len(settled.labels)} classes"
+        fix = f"{BY_CLASS} (--score LABEL=COLUMN), or compare one class against the rest"
+        raise PlanError("comparison-needs", what, fix=fix)
 
 
 def _scored_classes(

@@ -191,23 +191,13 @@ class Conducted(Shown):
         more: tuple[str, ...] = (IN_TIME,) if self.scheme.name == "time_ordered" else ()
         if others := [m.title for m in self.measures if m.title != resolved_measure.title]:
             more += (f"{', '.join(others)}: asked for too, and corrected together with it in .findings",)
+        per, made_by = PER[self.scheme.kind], f"{self.scheme.title} of {counted(self.rows.n, 'row')}, seed {self.seed}"
         return Comparison(
-            {"values": blocks},
-            asked,
-            models=self.models,
-            census=Census(read=blocks.j, scored=blocks.j),
-            notes=(ALGORITHMS, *more, *self.notes),
-            data={
-                "from": f"{self.scheme.title} of {counted(self.rows.n, 'row')}, seed {self.seed}",
-                "pairing": f"by {PER[self.scheme.kind]}",
-                "files": {},
-                "per": PER[self.scheme.kind],
-                "independent": False,
-                "test_over_train": str(self._ratio),
-                "conduct": self.to_json(),
-            },
-            proof=self.digest,
-        )
+            {"values": blocks}, asked, models=self.models, census=Census(read=blocks.j, scored=blocks.j),
+            data={"from": made_by, "pairing": f"by {per}", "files": {}, "per": per, "independent": False,
+                  "test_over_train": str(self._ratio), "conduct": self.to_json()},
+            notes=(ALGORITHMS, *more, *self.notes), proof=self.digest,
+        )  # fmt: skip
 
     def to_json(self) -> dict[str, object]:
         """How it was conducted, as in a Record."""
@@ -308,12 +298,8 @@ class Conducted(Shown):
             )
         if parts := self.scheme.halved:  # one value of all rows, and one of each half
             columns = {m: [fmean(own[i : i + parts]) for i in range(0, len(own), parts)] for m, own in columns.items()}
-        blocks = Blocks.of(
-            columns,
-            unit="fold" if self.scheme.kind is Kind.RESAMPLES else "half",
-            lower_is_better=resolved_measure.better is Better.LOWER,
-            about=f"mean {resolved_measure.title}",
-        )
+        unit, about = "fold" if self.scheme.kind is Kind.RESAMPLES else "half", f"mean {resolved_measure.title}"
+        blocks = Blocks.of(columns, unit=unit, lower_is_better=resolved_measure.better is Better.LOWER, about=about)
         if blocks.j < 2:  # noqa: PLR2004  no spread to judge by
             raise PlanError("comparison-needs", "there is only one fold", fix="use two folds or more")
         return blocks

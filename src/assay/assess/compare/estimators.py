@@ -95,22 +95,15 @@ def conduct(
         notes.append(f"{counted(alike, 'repeat')} deals the rows as an earlier one: they are too few to deal anew")
     data = Data(x=matrix, y=given, labels=settled.labels, positive=settled.positive)
     outcomes = run(models, data, folds, seed=seed, jobs=jobs, folder=folder)
+    tallies = {
+        model: tuple(_tally(outcome, truth[fold.test], settled) for outcome, fold in zip(own, folds, strict=True))
+        for model, own in outcomes.items()
+    }
     return Conducted(
-        scheme=way,
-        seed=int(seed),
-        folds=folds,
-        rows=rows,
-        positive=settled.positive,
-        measures=wanted,
+        scheme=way, seed=int(seed), folds=folds, rows=rows, positive=settled.positive, measures=wanted,
         estimators={model: " ".join(visible(repr(one)).split()) for model, one in models.items()},
-        outcomes=outcomes,
-        tallies={
-            model: tuple(_tally(outcome, truth[fold.test], settled) for outcome, fold in zip(own, folds, strict=True))
-            for model, own in outcomes.items()
-        },
-        ids=None if id is None else _ids(id, len(truth)),
-        notes=tuple(notes),
-    )
+        outcomes=outcomes, tallies=tallies, ids=None if id is None else _ids(id, len(truth)), notes=tuple(notes),
+    )  # fmt: skip
 
 
 def _settled(names: set[Label], labels: Sequence[Label] | None, positive: Label | None) -> Classes:

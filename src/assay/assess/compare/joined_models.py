@@ -70,13 +70,9 @@ def _model(given: Given, model: str, table: object, score: ScoreColumns | None, 
     alone = given.truth if truth is None else None  # without labels, a column that is there in their place
     called = alone if given.predicted is None else own_column(given.predicted, model)
     cut = called if isinstance(called, Cut) else None
-    roles = Roles(
-        truth=given.truth,
-        predicted=None if cut is not None else called,
-        group=({KEY: given.id} if keyed else {}) | ({} if given.subject is None else {SUBJECT: given.subject}),
-        weight=given.weight,
-        score=score,
-    )
+    group = ({KEY: given.id} if keyed else {}) | ({} if given.subject is None else {SUBJECT: given.subject})
+    predicted = called if cut is None else None
+    roles = Roles(truth=given.truth, predicted=predicted, group=group, weight=given.weight, score=score)
     return Model(data=table, roles=roles, reading=given.reading_of(model), truth=truth, cut=cut)
 
 
@@ -141,7 +137,6 @@ def _matched(models: Mapping[str, Model], given: Given, *, keyed: bool) -> Paire
 
 def _told(matched_models: MatchedModels, models: Mapping[str, Model], paired: Paired, *, keyed: bool) -> Paired:
     """With where the rows come from, and the proof that they are the same."""
-    digest = matched_models.digest()
     given = [member.data for member in models.values()]
     tables = [origin(member.source) for member in matched_models.tables]
     truths: dict[str, tuple[object, tuple[str, dict[str, str]]]] = {}
@@ -153,15 +148,10 @@ def _told(matched_models: MatchedModels, models: Mapping[str, Model], paired: Pa
         [*given, *(data for data, _ in truths.values())], [*tables, *(truth for _, truth in truths.values())]
     )
     apart_ = [f"truth in {name}" for name in names[len(given) :]]
-    return replace(
-        paired,
-        where="; ".join(member.source.where for member in matched_models.tables),
-        named="; ".join([*names[: len(given)], *apart_]),
-        proof=digest,
-        how=BY_ID if keyed else BY_POSITION,
-        files=files,
-        notes=tuple(note for member in matched_models.tables for note in left_out(member.source.join, member.model)),
-    )
+    where, how = "; ".join(member.source.where for member in matched_models.tables), BY_ID if keyed else BY_POSITION
+    notes = tuple(note for member in matched_models.tables for note in left_out(member.source.join, member.model))
+    named = "; ".join([*names[: len(given)], *apart_])
+    return replace(paired, where=where, named=named, proof=matched_models.digest(), how=how, files=files, notes=notes)
 
 
 def read_unpaired(data: object, given: Given) -> list[Paired]:

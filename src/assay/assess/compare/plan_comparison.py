@@ -170,12 +170,9 @@ def _called(entrant: Entrant) -> str | Cut:
     if entrant.model.predicted is not None:
         return entrant.model.predicted
     positive = cast("Label", entrant.assessment.positive)
-    return Cut(
-        score=cast("str", entrant.model.score),
-        threshold=entrant.assessment.scores.thresholds[0].value,
-        positive=positive,
-        negative=next(label for label in entrant.assessment.labels if label != positive),
-    )
+    negative = next(label for label in entrant.assessment.labels if label != positive)
+    threshold, score = entrant.assessment.scores.thresholds[0].value, cast("str", entrant.model.score)
+    return Cut(score=score, threshold=threshold, positive=positive, negative=negative)
 
 
 def _channels(loaded: LoadedPlan, given: Mapping[str, Any]) -> list[str]:

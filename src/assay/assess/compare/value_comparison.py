@@ -115,13 +115,10 @@ def _read(given: Valued) -> Read:
         with _telling(given):
             align_rows({"the table": {"id": keys}}, [table.where], keyed=True)
     where, files = origin(table)
-    return Read(
-        columns={name: table.numbers[str(column)] for name, column in by.items()},
-        subject=None if given.subject is None else table.names[str(given.subject)],
-        where=where,
-        files=files,
-        proof=None if keys is None else digest_rows(keys, [None] * len(keys)),
-    )
+    columns = {name: table.numbers[str(column)] for name, column in by.items()}
+    subject = None if given.subject is None else table.names[str(given.subject)]
+    proof = None if keys is None else digest_rows(keys, [None] * len(keys))
+    return Read(columns=columns, subject=subject, where=where, files=files, proof=proof)
 
 
 def _in_one_table(given: Valued) -> Valued:
@@ -200,18 +197,14 @@ def _side_by_side(given: Valued, parts: Mapping[str, ValueTable], value: str) ->
     with _telling(given):
         orders = align_rows(tables, [table.where for table in parts.values()], keyed=given.id is not None)
     first = next(iter(parts))
-    placed = {
+    placed: dict[str, object] = {
         name: [table.numbers[value][i] for i in order.tolist()]
         for (name, table), order in zip(parts.items(), orders, strict=True)
     }
-    return Read(
-        columns=cast("dict[str, object]", placed),
-        subject=cast("Sequence[object] | None", tables[first].get(SUBJECT)),
-        where=where,
-        files=files,
-        proof=digest_rows(keys[first], [None] * len(keys[first])),
-        matched=", matched by id" if given.id is not None else ", in the order of the rows",
-    )
+    subject = cast("Sequence[object] | None", tables[first].get(SUBJECT))
+    matched = ", matched by id" if given.id is not None else ", in the order of the rows"
+    proof = digest_rows(keys[first], [None] * len(keys[first]))
+    return Read(columns=placed, subject=subject, where=where, files=files, proof=proof, matched=matched)
 
 
 def _telling(given: Valued) -> Any:  # noqa: ANN401  a context manager

@@ -361,10 +361,6 @@ def _where(text: str) -> str:
 
 
 def _unreadable(text: str, why: str, fix: str | None = None) -> PlanError:
-    return PlanError(
-        "criterion-unreadable",
-        f"the criterion cannot be read: {why}",
-        where=_where(text),
-        known=EXAMPLES,
-        fix=fix or "write MEASURE[class=NAME]{GROUP=LEVEL} >= NUMBER, the parts in brackets where they are meant",
-    )
+    what, form = f"the criterion cannot be read: {why}", "MEASURE[class=NAME]{GROUP=LEVEL} >= NUMBER"
+    fix = fix or f"write {form}, the parts in brackets where they are meant"
+    return PlanError("criterion-unreadable", what, where=_where(text), known=EXAMPLES, fix=fix)

@@ -163,10 +163,8 @@ def expanded(assessment: Assessment, criterion: Criterion) -> Iterator[tuple[Cri
     for label in _labels(assessment, criterion):
         for level in _levels(assessment, criterion):
             typed, at = (None if own is None else str(own) for own in (label, level))
-            yield (
-                replace(criterion, label=typed, level=at),
-                Subject(measure=criterion.measure, label=label, factor=criterion.factor, level=level),
-            )
+            subject = Subject(measure=criterion.measure, label=label, factor=criterion.factor, level=level)
+            yield replace(criterion, label=typed, level=at), subject
 
 
 def _labels(assessment: Assessment, criterion: Criterion) -> Sequence[Label | None]:

@@ -81,8 +81,5 @@ def restored(record: Record, assessment: Assessment) -> Accepted | None:
     against = None
     if acceptance["against"] is not None:
         against = against_from_json(record["tallies"]["reference"], acceptance["against"], assessment)
-    return Accepted(
-        criteria=tuple(criterion(text, assessment.measures) for text in acceptance["criteria"]),
-        against=against,
-        correction=acceptance["correction"],
-    )
+    criteria = tuple(criterion(text, assessment.measures) for text in acceptance["criteria"])
+    return Accepted(criteria=criteria, against=against, correction=acceptance["correction"])

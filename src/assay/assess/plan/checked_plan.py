@@ -188,9 +188,7 @@ def _said(kind: str, context: dict[str, Any], message: str) -> str:
     if kind in _BOUNDS:
         name, words = _BOUNDS[kind]
         return words.format(f"{context[name]:g}")
-    if kind.startswith("date"):
-        return _KINDS["date_type"]
-    return _KINDS.get(kind, message[:1].lower() + message[1:])
+    return _KINDS.get("date_type" if kind.startswith("date") else kind, message[:1].lower() + message[1:])
 
 
 def _shown(given: object) -> str:

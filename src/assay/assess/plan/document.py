@@ -269,9 +269,5 @@ def unknown(path: Path, what: str, word: object, known: Iterable[object]) -> Pro
     """A name that is not among the known ones."""
     names = [str(one) for one in known]
     close = nearest(str(word), names)
-    return Problem(
-        path,
-        f"{what} {quoted(word)}",
-        f'did you mean "{visible(close)}"?' if close else None,
-        known=listed(names, most=12) or "none",
-    )
+    fix = f'did you mean "{visible(close)}"?' if close else None
+    return Problem(path, f"{what} {quoted(word)}", fix, known=listed(names, most=12) or "none")

@@ -231,17 +231,10 @@ def decide(source: Source, request: RowRequest, *, threshold: float | None) -> D
     share = 100 * ties / max(1, counts.rows)
     tied = f"{counted(ties, 'row')} ({share:.3g} %) with several largest scores: the first of these classes was taken"
     return Decided(
-        source=source,
-        counted=counts,
-        lost=lost,
+        source=source, counted=counts, lost=lost, request=request, decided=how, last=last, rescaled=rescaled,
         labels=request.labels if labels is None or request.labels is not None else in_order(labels),
-        score_labels=labels,
-        notes=(tied,) if ties else (),
-        decided=how,
-        request=request,
-        last=last,
-        rescaled=rescaled,
-    )
+        score_labels=labels, notes=(tied,) if ties else (),
+    )  # fmt: skip
 
 
 def _count_truth(source: Source) -> tuple[Counted, set[Label]]:
@@ -311,13 +304,8 @@ def _count_parts(decided: Decided, settled: Classes) -> tuple[ScorePart, Levels,
     else:
         places = {label: i for i, label in enumerate(decided.score_labels)}
         if lost := [x for x in settled.labels if x not in places]:
-            raise PlanError(
-                "score-columns",
-                f"no score column is given for the class {quoted(lost[0])}",
-                where="score",
-                known=listed(decided.score_labels),
-                fix="give one column for each class",
-            )
+            what, known = f"no score column is given for the class {quoted(lost[0])}", listed(decided.score_labels)
+            raise PlanError("score-columns", what, where="score", known=known, fix="give one column for each class")
         columns = tuple(places[label] for label in settled.labels)
         wanted = Wanted(labels=settled.labels, scored=settled.labels, columns=columns)
     request = decided.request
@@ -332,17 +320,11 @@ def _count_parts(decided: Decided, settled: Classes) -> tuple[ScorePart, Levels,
         what = "the threshold was chosen on the very rows that are assessed: truth and scores are the same"
         raise _optimistic(what)
     part = ScorePart(
-        kind=request.scores.kind,
-        whole=tallies.whole,
+        kind=request.scores.kind, whole=tallies.whole, stored=decided.source.stored, link=request.link,
         ranks=count_ranks(decided.source, wanted) if decided.score_labels is not None else None,
-        by_row=_by_row(decided, wanted) if settled.positive is None else None,
-        thresholds=decided.thresholds,
-        decided=decided.decided,
-        stored=decided.source.stored,
-        last=decided.last,
-        rescaled=decided.rescaled,
-        link=request.link,
-    )
+        by_row=_by_row(decided, wanted) if settled.positive is None else None, thresholds=decided.thresholds,
+        decided=decided.decided, last=decided.last, rescaled=decided.rescaled,
+    )  # fmt: skip
     groups: Levels = {}
     for name, levels in tallies.by_factor.items():
         missing = free_name(MISSING, levels)

@@ -107,15 +107,14 @@ def of_scores(t: PairedScores, asked: Asked) -> list[Answer]:
     asking = Asking(asked=asked, kind=Kind.SCORES, models=len(t.models))
     facts = Facts(n=t.m + t.n, models=len(t.models), near_perfect=near_perfect(t), fewest=min(t.m, t.n))
     choice = asking.choice(Question.AUROC, facts)
-    if t.bits is not None and test_of(choice).family == "permutation":
-        raise PlanError(
-            "comparison-needs",
-            f"{test_of(choice).name} reads scores row by row, and there are so many that they were rounded and counted",
-            fix="leave the test out; or hold the scores in memory: exact_scores=NUMBER (--exact-scores)",
-        )
-    findings = asking.run(test_of(choice), t, choice)
+    test = test_of(choice)
+    if t.bits is not None and test.family == "permutation":
+        what = f"{test.name} reads scores row by row, and there are so many that they were rounded and counted"
+        fix = "leave the test out; or hold the scores in memory: exact_scores=NUMBER (--exact-scores)"
+        raise PlanError("comparison-needs", what, fix=fix)
+    findings = asking.run(test, t, choice)
     family: tuple[str, ...] = ()
-    if test_of(choice).pairwise:  # every pair is a question of its own, so nothing follows
+    if test.pairwise:  # every pair is a question of its own, so nothing follows
         choice, findings = replace(choice, after=None), tuple(adjusted(findings, asked.correction))
         family = tuple(f"auroc of {' and '.join(one.models)}" for one in findings)
     if choice.after is not None:
