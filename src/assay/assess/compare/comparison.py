@@ -260,28 +260,26 @@ def _answered(
         return of_values(cast("Blocks", tally), asked, UNITS[data["per"]], test_over_train=ratio)
     if "apart" in tallies:
         return of_apart(tallies["apart"], asked, positive=positive)
-    if "paired" not in tallies:
-        one = of_scores(tallies["scores"], asked) if "scores" in tallies else []
-        return one + (of_rows(tallies["rows"], asked, positive=positive) if "rows" in tallies else [])
-    named = _home(asked.test)
-    if named is not None and ("scores" if named is PairedScores else "rows") not in tallies:
+    home, labels = _home(asked.test), "paired" in tallies
+    if labels and home not in tallies:
         what, fix = f"{asked.test} compares scores, and there are none", "give score=..., or leave it out"
         raise PlanError("test-refused", what, fix=fix)
-    free = replace(asked, test=None)
-    answers = of_labels(
-        tallies["paired"], asked if named is None else free, positive=positive, channels=tallies.get("channels")
-    )
+    asked_of = {part: asked if part == home or not labels else replace(asked, test=None) for part in tallies}
+    answers: list[Answer] = []
+    if labels:
+        channels = tallies.get("channels")
+        answers += of_labels(tallies["paired"], asked_of["paired"], positive=positive, channels=channels)
     if "scores" in tallies:
-        answers += of_scores(tallies["scores"], asked if named is PairedScores else free)
+        answers += of_scores(tallies["scores"], asked_of["scores"])
     if "rows" in tallies:
-        answers += of_rows(tallies["rows"], asked if named is PerUnit else free, positive=positive)
+        answers += of_rows(tallies["rows"], asked_of["rows"], positive=positive)
     return answers
 
 
-def _home(test: str | None) -> type | None:
-    """What a test that was named takes, if that is scores; None means labels, where it runs or is refused."""
+def _home(test: str | None) -> str:
+    """The tally that a test that was named takes; all but those of scores and rows are run on labels, or refused."""
     takes = {one.takes for one in every_test() if test in (one.name, one.family)}
-    return PairedScores if PairedScores in takes else PerUnit if takes == {PerUnit} else None
+    return "scores" if PairedScores in takes else "rows" if takes == {PerUnit} else "paired"
 
 
 def _unit_values(t: PerUnit, positive: Label | None) -> tuple[str, dict[str, float], bool]:
