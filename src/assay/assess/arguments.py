@@ -14,7 +14,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields, is_dataclass, replace
 from decimal import Decimal
 from os import PathLike
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -134,7 +133,6 @@ CLASSES: Final[Mapping[str, type]] = {
     "scores": ScoreSettings,
     "tests": TestSettings,
 }
-OTHER_NAMES: Final = {"scores": ("scores", "kind"), "missing_score": ("scores", "missing")}
 PLACES: Final[Mapping[str, tuple[str, str]]] = {
     **{
         field.name: (argument, field.name)
@@ -142,19 +140,14 @@ PLACES: Final[Mapping[str, tuple[str, str]]] = {
         for field in fields(kind)
         if field.name not in ("kind", "missing")
     },
-    **OTHER_NAMES,
+    "scores": ("scores", "kind"),
+    "missing_score": ("scores", "missing"),
 }
 """By keyword of one setting: the argument that holds it, and its name there."""
 ELSEWHERE: Final = {
-    "y_true": "truth",
-    "y_pred": "predicted",
-    "y_score": "score",
-    "y_prob": "score",
-    "y_proba": "score",
-    "pos_label": "positive",
-    "sample_weight": "weight",
-    "groups": "group",
-}
+    "y_true": "truth", "y_pred": "predicted", "y_score": "score", "y_prob": "score", "y_proba": "score",
+    "pos_label": "positive", "sample_weight": "weight", "groups": "group",
+}  # fmt: skip
 """Keywords of scikit-learn and other libraries, with ours."""
 OTHER_FUNCTIONS: Final = {
     name: function
@@ -202,25 +195,21 @@ def _are_labels(value: object) -> bool:
     return plain and np.ndim(cast("Any", value)) == 1
 
 
-def _instance_check(kind: type) -> Callable[[object], bool]:
-    return lambda value: isinstance(value, kind)
-
-
-KINDS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
-    "level": (_instance_check(numbers.Real), "a number between 0 and 1, such as 0.95"),
+KINDS: Final[Mapping[str, tuple[type | Callable[[Any], bool], str]]] = {
+    "level": (numbers.Real, "a number between 0 and 1, such as 0.95"),
     "measures": (_are_names, 'names of measures: "recall", or ["recall", "f1"]'),
-    "engine": (lambda value: isinstance(value, str), 'text: "duckdb", "spark://host:7077"'),
+    "engine": (str, 'text: "duckdb", "spark://host:7077"'),
     "missing": (lambda value: value in ("error", "drop") if isinstance(value, str) else False, '"error" or "drop"'),
     "positive": (_is_label, "a label: text, a whole number, or True and False"),
     "labels": (_are_labels, 'a list of labels: ["no", "yes"]'),
     "threshold": (lambda value: is_real(value) or isinstance(value, (str, Decimal)), 'a number, or a rule: "youden"'),
-    "limits": (lambda value: isinstance(value, Limits), "assay.Limits(...)"),
+    "limits": (Limits, "assay.Limits(...)"),
     "seed": (lambda value: isinstance(value, (int, np.integer)) and int(value) < 2**63, "a whole number from 0"),
     "jobs": (lambda value: isinstance(value, int) and 0 < abs(value) < 2**15, "a number of processes, or -1 for all"),
     "folder": (lambda value: isinstance(value, (str, os.PathLike)) and "\0" not in str(value), "a path"),
-    **{name: (_instance_check(kind), f"assay.{kind.__name__}(...)") for name, kind in CLASSES.items()},
+    **{name: (kind, f"assay.{kind.__name__}(...)") for name, kind in CLASSES.items()},
 }
-"""By argument: what it may be, and how that is written."""
+"""By argument: its type, or what it must fit, and how that is written."""
 
 
 def check_kinds(arguments: Mapping[str, Any]) -> None:
@@ -229,7 +218,7 @@ def check_kinds(arguments: Mapping[str, Any]) -> None:
         if value is None or name not in KINDS:
             continue
         fits, known = KINDS[name]
-        if not fits(value):
+        if not (isinstance(value, fits) if isinstance(fits, type) else fits(value)):
             found = f"{type(value).__name__} {quoted(shown_object(value))}"
             what = f"{name} cannot be this"
             raise PlanError("option-unknown", what, where=name, found=found, known=known, fix=f"give {known}")
@@ -276,8 +265,7 @@ def rename(arguments: dict[str, Any], known: Collection[str]) -> None:
 
 def demand_names(function: str, arguments: Mapping[str, object], known: Collection[str], *, more: bool = False) -> None:
     """Check that keywords are those of a function; the call that is meant is told with the user's own arguments."""
-    theirs = [name for name in arguments if ELSEWHERE.get(name, name) in known and name not in known]
-    if theirs:
+    if theirs := [name for name in arguments if name not in known and ELSEWHERE.get(name) in known]:
         what = f"{function} takes {listed_names(ELSEWHERE[name] for name in theirs)}, not {listed_names(theirs)}"
         call = write_call(function, {ELSEWHERE.get(name, name): value for name, value in arguments.items()})
         raise PlanError("option-unknown", what, where=", ".join(theirs), fix=f"write {call}")
@@ -302,8 +290,8 @@ def _by_position(
     function: str, given: tuple[object, ...], arguments: Mapping[str, object], known: Collection[str]
 ) -> PlanError:
     """The error of arguments without names, whose order libraries do not agree on."""
-    named = {name: value for name, value in arguments.items() if ELSEWHERE.get(name, name) in known}
-    named = {ELSEWHERE.get(name, name): value for name, value in named.items()}
+    ours = {ELSEWHERE.get(name, name): value for name, value in arguments.items()}
+    named = {name: value for name, value in ours.items() if name in known}
     columns = [str(name) for name in getattr(given[0], "columns", given[0] if isinstance(given[0], Mapping) else ())]
     if columns or isinstance(given[0], (str, PathLike)):
         for role, place in (("truth", 1), ("predicted", 2)):
@@ -368,26 +356,17 @@ def name_factors(group: object) -> dict[str, object]:
 
 
 def demand_own_columns(
-    roles: dict[str, object],
-    scores: ScoreColumns | None,
-    group: object,
-    names: Mapping[str, object] = MappingProxyType({}),
+    roles: Mapping[str, object], scores: ScoreColumns | None, group: object, names: Mapping[str, object]
 ) -> None:
     """Check that no column plays two roles: truth that is its own prediction is always right.
 
     `names` are columns that name things; one column may be several of these.
     """
-    named = [(role, column) for role, column in roles.items() if isinstance(column, str)]
-    named += [("score", one) for one in (() if scores is None else scores.columns) if isinstance(one, str)]
-    named += [("group", one) for one in name_factors(group).values() if isinstance(one, str)]
-    named += [(role, column) for role, column in names.items() if isinstance(column, str)]
+    named = [*roles.items(), *(("score", column) for column in (() if scores is None else scores.columns))]
+    named += [*(("group", column) for column in name_factors(group).values()), *names.items()]
     taken: dict[str, str] = {}
     for role, column in named:
-        before = taken.setdefault(column, role)
+        before = taken.setdefault(column, role) if isinstance(column, str) else role
         if before != role and not {before, role} <= {"group", *names}:
-            raise PlanError(
-                "role-clash",
-                f"column {quoted(column)} is {before} and {role} at once",
-                where=role,
-                fix="give each role its own column",
-            )
+            what = f"column {quoted(column)} is {before} and {role} at once"
+            raise PlanError("role-clash", what, where=role, fix="give each role its own column")

@@ -16,7 +16,6 @@ from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order, speller
 from assay.core.parallel import monotonic
 from assay.core.text import counted, quoted
-from assay.core.traits import Task
 from assay.rows.files.formats import Reading
 from assay.rows.label_types import Classes, Locate, classes, kind_of
 from assay.rows.open import demand_whole, open_source
@@ -100,8 +99,7 @@ def assess(
             {"truth": truth, "predicted": predicted, "weight": weight}, columns, group, {"id": id, "unit": unit}
         )
     if columns is not None or threshold is not None or scores != ScoreSettings():
-        from assay.assess.scores.score_predictions import demand_scores
-        from assay.assess.scores.threshold_syntax import plain_threshold
+        from assay.assess.scores.score_predictions import demand_scores, plain_threshold
 
         threshold = plain_threshold(threshold)
         demand_scores(columns, scores, threshold)
@@ -182,13 +180,8 @@ def _check_labels(*, truth: object, predicted: object, score: object) -> None:
     """Check that truth is given, and predictions or scores."""
     for role, column in (("truth", truth), ("predicted", predicted)):
         if column is None and (role == "truth" or score is None):
-            raise PlanError(
-                "role-missing",
-                f"no {role} column is given",
-                where=role,
-                fix=f"give {role}=..., or a confusion matrix: assay.from_confusion_matrix(..., "
-                "orientation='rows=truth')",
-            )
+            fix = f"give {role}=..., or a confusion matrix: assay.from_confusion_matrix(..., orientation='rows=truth')"
+            raise PlanError("role-missing", f"no {role} column is given", where=role, fix=fix)
 
 
 def _assessed(source: Source, counted_: Counted, request: RowRequest, decided: Decided | None = None) -> Assessment:
@@ -196,12 +189,10 @@ def _assessed(source: Source, counted_: Counted, request: RowRequest, decided: D
     if not counted_.rows:
         raise no_rows(source.where)
     scored, census = _scored_cells(source, counted_, request.settings, 0 if decided is None else decided.lost)
-    kinds = {
-        role: kind_of(
-            cast("set[Label]", {cell[place] for cell in scored}), where=source.where, locate=source.locate, role=role
-        )
-        for place, role in enumerate(("truth", "predicted"))
-    }
+    kinds = {}
+    for place, role in enumerate(("truth", "predicted")):
+        named = cast("set[Label]", {cell[place] for cell in scored})
+        kinds[role] = kind_of(named, where=source.where, locate=source.locate, role=role)
     scored, notes = _one_kind(scored, kinds, source)
     truth, predicted = ({cell[i] for cell in scored} for i in (0, 1))
     asked = request.in_labels_of({*truth, *predicted})
@@ -211,14 +202,9 @@ def _assessed(source: Source, counted_: Counted, request: RowRequest, decided: D
     confusion = _confusion(scored, settled, counted_.weighted)
     if confusion.worth is not None:
         notes.append(f"the weighted rows are worth about {confusion.worth:,.0f} rows of equal weight (Kish)")
-    part: ScorePart | None = None
-    scores_by_level: dict[str, dict[Label, ScorePart]] = {}
-    by_unit: dict[str | None, UnitScores] = {}
-    more: tuple[str, ...] = ()
-    if decided is not None:
-        from assay.assess.scores.score_predictions import tallied
-
-        part, scores_by_level, by_unit, more = tallied(decided, settled, request.settings.wanted.level)
+    part, scores_by_level, by_unit, more = (
+        (None, {}, {}, ()) if decided is None else decided.tallied(settled, request.settings.wanted.level)
+    )
     grouped = _grouped(counted_, settled, kinds, source, scores_by_level, by_unit=by_unit)
     whole = Classified(confusion=confusion, positive=settled.positive, scores=part)
     settings = request.settings.fitted(settled.labels, spelled=request.reading.spelled)
@@ -230,15 +216,10 @@ def _assessed(source: Source, counted_: Counted, request: RowRequest, decided: D
     elif repeated := note_like_units(grouped, confusion.rows):
         notes.append(repeated)
     return Assessment(
-        CLASSIFICATION,
-        whole,
-        settings,
-        census=census,
-        grouped=grouped,
+        CLASSIFICATION, whole, settings, census=census, grouped=grouped,
         notes=(*notes, *settled.notes, *more, *file_notes(source, request.roles)),
-        data=about(source, request.roles, request.reading),
-        found_in=environment(request.limits),
-    )
+        data=about(source, request.roles, request.reading), found_in=environment(request.limits),
+    )  # fmt: skip
 
 
 def _read_costs(costs: object) -> Costs | None:
@@ -300,13 +281,10 @@ def _one_kind(cells: Cells, kinds: dict[str, str | None], source: Source) -> tup
         role: next(iter(in_order(cast("set[Label]", {c[i] for c in cells}))))
         for i, role in enumerate(("truth", "predicted"))
     }
-    raise RowsError(
-        "label-types-differ",
-        f"truth holds {a} labels, predicted holds {b} ones",
-        where=source.where,
-        found="; ".join(f"{role}: {quoted(label)}" for role, label in first.items()),
-        fix='make both one type before assessing, for instance both text; 1 and "1" are different labels',
-    )
+    what = f"truth holds {a} labels, predicted holds {b} ones"
+    shown = "; ".join(f"{role}: {quoted(label)}" for role, label in first.items())
+    fix = 'make both one type before assessing, for instance both text; 1 and "1" are different labels'
+    raise RowsError("label-types-differ", what, where=source.where, found=shown, fix=fix)
 
 
 def _confusion(cells: Cells, settled: Classes, weighted: bool) -> Confusion:  # noqa: FBT001
@@ -347,6 +325,3 @@ def _grouped(
 
             factors[name] = group_units(factors[name], counted_.within[name], by_unit.get(name), missing)
     return Grouped(factors=factors)
-
-
-__all__ = ["Task", "assess"]

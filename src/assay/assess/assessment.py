@@ -8,14 +8,13 @@ from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from assay.assess.assessment_views import Difference, Levels, ListedLevels, Tidy, UnitValues, differences, view_levels
 from assay.assess.environment import environment
-from assay.assess.group_levels import Difference, ListedLevels, differences, view_levels
 from assay.assess.record.record import VERSION, Record, open_tallies, sealed
 from assay.assess.record.report_formats import Result
 from assay.assess.shared_tally import SMALLEST, site_tally
-from assay.assess.tidy import Levels, Tidy, UnitValues
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.task import Tally, Task, find_task
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
     from assay.fairness.fairness_by_factor import Fairness
     from assay.fairness.settings import FairnessSettings
     from assay.measures.declare import Measure
-
-NOTHING_SHOWN: Final = {"overall": "conformity not demonstrated", "rows": []}
-"""What an assessment without a plan says of conformity."""
 
 
 class Assessment(Tidy, Mapping[str, Estimate], Result):
@@ -232,7 +228,7 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
             **self._sections,
             "findings": [] if self._standing is None else list(self._standing.findings),
             "controls": self._evidence.get("controls", []),
-            "conformity": self._evidence.get("conformity", NOTHING_SHOWN),
+            "conformity": self._evidence.get("conformity", {"overall": "conformity not demonstrated", "rows": []}),
             "decisions": [] if self._accepted is None else [one.to_json() for one in self.decisions],
             "tallies": tallies,
             "plan": {**plan, "digest": digest(plan)},
@@ -342,9 +338,7 @@ class Assessment(Tidy, Mapping[str, Estimate], Result):
                 contract,
                 contract.read_tally(tallies, stated),
                 contract.read_settings(record["plan"], record.get("labels", ())),
-                census=Census(
-                    read=rows["read"], scored=rows["scored"], excluded=rows["excluded"], unmatched=rows["unmatched"]
-                ),
+                census=Census(**{part: rows[part] for part in ("read", "scored", "excluded", "unmatched")}),
                 grouped=Grouped.from_json(tallies["groups"], lambda content: contract.read_tally(content, stated)),
                 notes=tuple(record["notes"]),
                 data=record["plan"]["data"],

@@ -59,25 +59,17 @@ def from_confusion_matrix(
         cells = [list(column) for column in zip(*cells, strict=True)]
     known = tuple(range(len(cells))) if names is None else names
     if len(known) != len(cells):
-        raise RowsError(
-            "matrix-shape",
-            f"the matrix has {len(cells)} classes, the labels name {len(known)}",
-            known=listed(known),
-            fix="name every class once",
-        )
+        what = f"the matrix has {len(cells)} classes, the labels name {len(known)}"
+        raise RowsError("matrix-shape", what, known=listed(known), fix="name every class once")
     rows = sum(map(sum, cells))
     if rows == 0:
         raise RowsError("no-rows", "every cell of the matrix is zero", where="confusion", fix="give counts")
     settled = classes(set(known), set(known), known, positive, where="the given matrix")
     pairs = {(known[i], known[j]): n for i, row in enumerate(cells) for j, n in enumerate(row)}
-    return Assessment(
-        CLASSIFICATION,
-        Classified(confusion=Confusion.from_cells(pairs, labels=settled.labels), positive=settled.positive),
-        settings.fitted(settled.labels),
-        census=Census(read=rows, scored=rows),
-        notes=settled.notes,
-        data={"from": "confusion matrix", "orientation": orientation or "symmetric"},
-    )
+    tally = Classified(confusion=Confusion.from_cells(pairs, labels=settled.labels), positive=settled.positive)
+    settings, census = settings.fitted(settled.labels), Census(read=rows, scored=rows)
+    data = {"from": "confusion matrix", "orientation": orientation or "symmetric"}
+    return Assessment(CLASSIFICATION, tally, settings, census=census, notes=settled.notes, data=data)
 
 
 def _axis_names(confusion: object, labels: Sequence[Label] | None) -> tuple[Label, ...] | None:
@@ -87,13 +79,10 @@ def _axis_names(confusion: object, labels: Sequence[Label] | None) -> tuple[Labe
     if index is None or columns is None or callable(index):
         return None
     if list(index) != list(columns):
-        raise RowsError(
-            "matrix-shape",
-            "the rows and columns of the matrix name different classes",
-            where="confusion",
-            found=f"{listed(list(index))} and {listed(list(columns))}",
-            fix="put the classes in the same order on both sides",
-        )
+        what = "the rows and columns of the matrix name different classes"
+        shown = f"{listed(list(index))} and {listed(list(columns))}"
+        fix = "put the classes in the same order on both sides"
+        raise RowsError("matrix-shape", what, where="confusion", found=shown, fix=fix)
     return tuple(cast("Label", x.item() if hasattr(x, "item") else x) for x in index)
 
 
@@ -103,23 +92,14 @@ def _counts(confusion: object) -> list[list[int]]:
     except ValueError:
         array = np.empty(0, dtype=object)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:  # noqa: PLR2004
-        raise RowsError(
-            "matrix-shape",
-            f"the matrix has shape {array.shape}, not K x K",
-            where="confusion",
-            fix="give a square matrix of counts",
-        )
+        what = f"the matrix has shape {array.shape}, not K x K"
+        raise RowsError("matrix-shape", what, where="confusion", fix="give a square matrix of counts")
     bad = [(i, j, v) for (i, j), v in np.ndenumerate(array) if not _whole(v)]
     if bad:
         shown = ", ".join(f"{v!r} at row {i}, column {j}" for i, j, v in bad[:3])
-        raise OutOfRange(
-            "count-not-whole",
-            f"{len(bad)} of {array.size} cells {'is' if len(bad) == 1 else 'are'} not a count",
-            where="confusion",
-            found=shown,
-            known="whole numbers from 0 up",
-            fix="give counts of rows, not shares or percentages",
-        )
+        what = f"{len(bad)} of {array.size} cells {'is' if len(bad) == 1 else 'are'} not a count"
+        known, fix = "whole numbers from 0 up", "give counts of rows, not shares or percentages"
+        raise OutOfRange("count-not-whole", what, where="confusion", found=shown, known=known, fix=fix)
     counts = [[int(v) for v in row] for row in array]
     if sum(map(sum, counts)) > LARGEST:
         raise OutOfRange(
@@ -142,11 +122,7 @@ def _truth_in_rows(cells: list[list[int]], orientation: str | None) -> bool:
     if orientation is None and all(cells[i][j] == cells[j][i] for i in range(len(cells)) for j in range(i)):
         return True
     if orientation is None:
-        raise PlanError(
-            "orientation-undeclared",
-            "the matrix does not say whether its rows are the truth or the prediction",
-            where="confusion",
-            known=", ".join(ORIENTATIONS),
-            fix='state it: orientation="rows=truth" (scikit-learn) or "rows=predicted" (TS 4213, Table A.1)',
-        )
+        what = "the matrix does not say whether its rows are the truth or the prediction"
+        fix = 'state it: orientation="rows=truth" (scikit-learn) or "rows=predicted" (TS 4213, Table A.1)'
+        raise PlanError("orientation-undeclared", what, where="confusion", known=", ".join(ORIENTATIONS), fix=fix)
     raise unknown_choice(orientation, ORIENTATIONS, f"orientation={quoted(orientation)} is not known")

@@ -55,25 +55,18 @@ def merge(*parts: Part, sites: Mapping[str, Part] | None = None) -> Assessment:
     for other in opened[1:]:
         _check_mergeable(opened[0], other)
     parts_ = [part.assessment for part in opened]
-    data: dict[str, object] = {
-        "from": f"{len(opened)} merged tallies",
-        "parts": [part.counts.digest() for part in parts_],
-    }
+    digests = [part.counts.digest() for part in parts_]
+    data: dict[str, object] = {"from": f"{len(opened)} merged tallies", "parts": digests}
     factor, levels = _told_apart(opened)
     grouped = reduce(add, (part.grouped.without(part.sites) for part in parts_))
     if levels:
         grouped = Grouped(factors={factor: levels, **grouped.factors})
         data["sites"] = factor
-    whole = reduce(add, (part.counts for part in parts_))
-    return Assessment(
-        first.contract,
-        whole,
-        first.settings,
-        census=reduce(add, (part.census for part in parts_)),
-        grouped=grouped.map(lambda tally: first.contract.align(tally, whole)),
-        notes=(*dict.fromkeys(note for part in parts_ for note in part.notes), *_given_twice(opened)),
-        data=data,
-    )
+    contract, whole = first.contract, reduce(add, (part.counts for part in parts_))
+    census = reduce(add, (part.census for part in parts_))
+    grouped = grouped.map(lambda tally: contract.align(tally, whole))
+    notes = (*dict.fromkeys(note for part in parts_ for note in part.notes), *_given_twice(opened))
+    return Assessment(contract, whole, first.settings, census=census, grouped=grouped, notes=notes, data=data)
 
 
 def _opened(part: Part, called: str, site: str | None = None) -> _Opened:
@@ -89,21 +82,15 @@ def _check_mergeable(first: _Opened, other: _Opened) -> None:
     """What must be the same for the sum to mean anything."""
     a, b = first.assessment, other.assessment
     if a.contract is not b.contract:
-        raise PlanError(
-            "tally-mismatch",
-            f"{first.called} is of the task {a.contract.name}, {other.called} of {b.contract.name}",
-            fix="merge parts of one task",
-        )
+        what = f"{first.called} is of the task {a.contract.name}, {other.called} of {b.contract.name}"
+        raise PlanError("tally-mismatch", what, fix="merge parts of one task")
     a.contract.check_mergeable(a.counts, b.counts)
     ours, theirs = a.settings.to_json(), b.settings.to_json()
     differing = [name for name in {**ours, **theirs} if theirs.get(name) != ours.get(name)]
     if differing:
-        raise PlanError(
-            "tally-mismatch",
-            f"{first.called} and {other.called} were made with different settings",
-            found="; ".join(f"{name}: {ours.get(name)} and {theirs.get(name)}" for name in differing),
-            fix="count every part with the same settings",
-        )
+        what = f"{first.called} and {other.called} were made with different settings"
+        shown = "; ".join(f"{name}: {ours.get(name)} and {theirs.get(name)}" for name in differing)
+        raise PlanError("tally-mismatch", what, found=shown, fix="count every part with the same settings")
 
 
 def _told_apart(opened: Sequence[_Opened]) -> tuple[str, dict[Label, Tally]]:
@@ -119,11 +106,8 @@ def _told_apart(opened: Sequence[_Opened]) -> tuple[str, dict[Label, Tally]]:
     levels = dict(named)
     if len(levels) != len(named):
         twice = [name for name in levels if sum(other == name for other, _ in named) > 1]
-        raise PlanError(
-            "tally-mismatch",
-            f"two parts are called {listed(twice)}",
-            fix="give each site's rows once, and each site a name of its own",
-        )
+        what = f"two parts are called {listed(twice)}"
+        raise PlanError("tally-mismatch", what, fix="give each site's rows once, and each site a name of its own")
     factor = SITE
     while any(factor in part.assessment.grouped.without(part.assessment.sites).factors for part in opened):
         factor = f"merged {factor}"  # the rows had a group of this name already
@@ -139,6 +123,3 @@ def _given_twice(opened: Sequence[_Opened]) -> tuple[str, ...]:
         if before is not part.called:
             notes.append(f"{before} and {part.called} have the same counts: were the same rows given twice?")
     return tuple(notes)
-
-
-__all__ = ["Part", "merge"]

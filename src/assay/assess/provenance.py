@@ -22,10 +22,8 @@ def _id_named(roles: Roles) -> dict[str, str]:
     """The names of the columns that make an id, if they have names; never an id."""
     if isinstance(roles.id, str):
         return {"id": roles.id}
-    several = isinstance(roles.id, (list, tuple)) and isinstance(roles.truth, str)
-    return (
-        {f"id {place}": str(name) for place, name in enumerate(cast("list[str]", roles.id), start=1)} if several else {}
-    )
+    named = isinstance(roles.id, (list, tuple)) and isinstance(roles.truth, str)
+    return {f"id {place}": str(name) for place, name in enumerate(cast("Any", roles.id) if named else (), start=1)}
 
 
 def file_notes(source: Source, roles: Roles) -> tuple[str, ...]:

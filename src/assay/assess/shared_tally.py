@@ -28,13 +28,8 @@ POOLED: Final = "(pooled)"
 def site_tally(assessment: Assessment, *, site: str | None = None, smallest_cell: int = SMALLEST) -> Record:
     """The tally of an assessment as a file to share: counts and settings, nothing about single rows."""
     if smallest_cell < 1:
-        raise PlanError(
-            "option-unknown",
-            f"the smallest cell is {smallest_cell}",
-            where="smallest_cell",
-            known="1 lets every cell out, 10 hides cells of 1 to 9 rows",
-            fix="state a whole number from 1",
-        )
+        what, known = f"the smallest cell is {smallest_cell}", "1 lets every cell out, 10 hides cells of 1 to 9 rows"
+        raise PlanError("option-unknown", what, where="smallest_cell", known=known, fix="state a whole number from 1")
     if site is not None and not site.strip():
         raise PlanError("option-unknown", "the name of the site is empty", where="site", fix="name it, or leave it out")
     whole, notes = assessment.contract.shareable(assessment.counts, smallest_cell)

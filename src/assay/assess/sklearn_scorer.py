@@ -44,11 +44,9 @@ class Scorer:
             intervals=IntervalSettings(cells="delta", undefined=self.undefined),
         )[self.measure]
         if estimate.value is None:
-            raise RowsError(
-                "measure-undefined",
-                f"{wanted.name} has no value on these rows: {estimate.reason}",
-                fix="larger or stratified folds, or for an average undefined='zero' or 'skip'",
-            )
+            what = f"{wanted.name} has no value on these rows: {estimate.reason}"
+            fix = "larger or stratified folds, or for an average undefined='zero' or 'skip'"
+            raise RowsError("measure-undefined", what, fix=fix)
         return -estimate.value if wanted.better is Better.LOWER else estimate.value
 
     def __repr__(self) -> str:
@@ -79,11 +77,8 @@ def scorer(measure: str, *, positive: Label | None = None, undefined: Policy = "
     """
     wanted = parse(measure)
     if wanted.better is Better.NEITHER:
-        raise PlanError(
-            "measure-unfit",
-            f"{wanted.name} {wanted.better}, so a search has nothing to go by",
-            fix="choose a measure that has a better way, such as f1_macro",
-        )
+        what = f"{wanted.name} {wanted.better}, so a search has nothing to go by"
+        raise PlanError("measure-unfit", what, fix="choose a measure that has a better way, such as f1_macro")
     return Scorer(measure=wanted.title, positive=positive, undefined=undefined)
 
 
@@ -106,22 +101,15 @@ def _answers(
         return {"predicted": np.asarray(estimator.predict(X))}
     given, kind = class_scores(estimator, X)
     if given is None:
-        raise PlanError(
-            "role-missing",
-            f"{wanted.name} takes scores: {type(estimator).__name__} has neither predict_proba nor decision_function",
-            fix="choose a measure of labels, such as f1_macro, or another estimator",
-        )
+        what = f"{wanted.name} takes scores: {type(estimator).__name__} has neither predict_proba nor decision_function"
+        raise PlanError("role-missing", what, fix="choose a measure of labels, such as f1_macro, or another estimator")
     classes = np.asarray(estimator.classes_)
     named, predicted = classes.tolist(), classes[given.argmax(axis=1)]
     if len(named) == 2 and len(labels) == 2:  # noqa: PLR2004  binary
         chosen = named[-1] if positive is None else positive
         if chosen not in named:
-            raise PlanError(
-                "unknown-positive",
-                f"the estimator knows no class {quoted(chosen)}",
-                known=listed(named),
-                fix="state one of its classes: positive=...",
-            )
+            what = f"the estimator knows no class {quoted(chosen)}"
+            raise PlanError("unknown-positive", what, known=listed(named), fix="state one of its classes: positive=...")
         score: object = given[:, named.index(chosen)]
     else:
         score = {label: given[:, i] for i, label in enumerate(named)}

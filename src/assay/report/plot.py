@@ -11,8 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
+from assay.assess.assessment_views import to_columns, to_frame
 from assay.assess.record.record import Record
-from assay.assess.tidy import to_columns, to_frame
 from assay.core.blocks import Chart, Figure
 from assay.core.errors import PlanError, unknown_choice
 from assay.core.task import find_task

@@ -187,15 +187,8 @@ def _select_tables(data: object, reading: Reading) -> tuple[object, dict[str, An
     if unknown := [name for name in names if name not in models]:
         what, shown = f"a table is named for {listed(unknown)}, and there is no such model", listed(models)
         where = "table" if unknown[0] in tables else "query"
-        raise unknown_choice(
-            unknown[0],
-            models,
-            what,
-            code="comparison-needs",
-            where=where,
-            known=shown,
-            fix="name a model, and its table",
-        )
+        fix = "name a model, and its table"
+        raise unknown_choice(unknown[0], models, what, code="comparison-needs", where=where, known=shown, fix=fix)
     readings = {
         name: replace(plain, table=tables.get(name, plain.table), query=queries.get(name, plain.query))
         for name in models
@@ -206,11 +199,8 @@ def _select_tables(data: object, reading: Reading) -> tuple[object, dict[str, An
 def _check_given(*, truth: object, predicted: object, score: object) -> None:
     """Check that truth is given, and predictions or scores."""
     if predicted is None and score is None:
-        raise PlanError(
-            "role-missing",
-            "neither predictions nor scores are given",
-            fix='give predicted={"A": ..., "B": ...} or score={...}; or values: assay.compare_values(values={...})',
-        )
+        fix = 'give predicted={"A": ..., "B": ...} or score={...}; or values: assay.compare_values(values={...})'
+        raise PlanError("role-missing", "neither predictions nor scores are given", fix=fix)
     if truth is None:
         raise PlanError("role-missing", "no truth is given", where="truth", fix="give truth=...")
 
@@ -231,20 +221,12 @@ def _compared(parts: Sequence[Paired], given: Given, asked: Asked, *, apart: boo
     each = [_count(part, settled, by_score, classwise=classwise) for part in parts]
     tallies = {"apart": Apart.of(models, settled.labels, each)} if apart else each[0]
     rows = sum(part.rows for part in parts)
+    together = "; ".join(dict.fromkeys(part.named for part in parts))
     return Comparison(
-        tallies,
-        asked,
-        models=models,
-        labels=settled.labels,
-        positive=settled.positive,
-        census=Census(read=rows, scored=rows),
-        notes=(*settled.notes, *(note for part in parts for note in part.notes)),
-        data={
-            "from": "; ".join(dict.fromkeys(part.named for part in parts)), "pairing": first.how,
-            "files": dict(first.files), **given.selected(),
-        },
-        proof=first.proof,
-        found_in=environment(given.limits),
+        tallies, asked, models=models, labels=settled.labels, positive=settled.positive,
+        census=Census(read=rows, scored=rows), notes=(*settled.notes, *(note for part in parts for note in part.notes)),
+        data={"from": together, "pairing": first.how, "files": dict(first.files), **given.selected()},
+        proof=first.proof, found_in=environment(given.limits),
     )  # fmt: skip
 
 

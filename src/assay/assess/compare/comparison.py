@@ -219,16 +219,13 @@ class Comparison(ComparisonResult):
             if "costs" in plan:
                 given["costs"] = Costs.from_json(plan["costs"], labels)
             asked = Asked(**{name: one for name, one in given.items() if name in names})
-            return cls(
-                tally_fields, asked, labels=labels, positive=record["positive"],
-                proof=record["test_data"]["digest"], **shared,
-            )  # fmt: skip
+            proof, positive = record["test_data"]["digest"], record["positive"]
+            return cls(tally_fields, asked, labels=labels, positive=positive, proof=proof, **shared)
 
     def __dir__(self) -> list[str]:
         """What users need; the rest serves other layers."""
-        own = ("answers", "census", "estimates", "findings", "from_record", "labels", "models", "notes", "positive",
-               "ranking", "record", "report", "rows", "save", "task")  # fmt: skip
-        return sorted({*own, *(["plot"] if hasattr(type(self), "plot") else [])})
+        return ["answers", "census", "estimates", "findings", "from_record", "labels", "models", "notes", "plot",
+                "positive", "ranking", "record", "report", "rows", "save", "task"]  # fmt: skip
 
     def __repr__(self) -> str:
         """What it is about, in one line."""
@@ -263,31 +260,26 @@ def _answered(
         return of_values(cast("Blocks", tally), asked, UNITS[data["per"]], test_over_train=ratio)
     if "apart" in tallies:
         return of_apart(tallies["apart"], asked, positive=positive)
-    if "paired" not in tallies:
-        one = of_scores(tallies["scores"], asked) if "scores" in tallies else []
-        return one + (of_rows(tallies["rows"], asked, positive=positive) if "rows" in tallies else [])
-    named = _home(asked.test)
-    if named is not None and ("scores" if named is PairedScores else "rows") not in tallies:
-        raise PlanError(
-            "test-refused", f"{asked.test} compares scores, and there are none", fix="give score=..., or leave it out"
-        )
-    free = replace(asked, test=None)
-    answers = of_labels(
-        tallies["paired"], asked if named is None else free, positive=positive, channels=tallies.get("channels")
-    )
+    home, labels = _home(asked.test), "paired" in tallies
+    if labels and home not in tallies:
+        what, fix = f"{asked.test} compares scores, and there are none", "give score=..., or leave it out"
+        raise PlanError("test-refused", what, fix=fix)
+    asked_of = {part: asked if part == home or not labels else replace(asked, test=None) for part in tallies}
+    answers: list[Answer] = []
+    if labels:
+        channels = tallies.get("channels")
+        answers += of_labels(tallies["paired"], asked_of["paired"], positive=positive, channels=channels)
     if "scores" in tallies:
-        answers += of_scores(tallies["scores"], asked if named is PairedScores else free)
+        answers += of_scores(tallies["scores"], asked_of["scores"])
     if "rows" in tallies:
-        answers += of_rows(tallies["rows"], asked if named is PerUnit else free, positive=positive)
+        answers += of_rows(tallies["rows"], asked_of["rows"], positive=positive)
     return answers
 
 
-def _home(test: str | None) -> type | None:
-    """What a test that was named takes, if that is scores; None means labels, where it runs or is refused."""
+def _home(test: str | None) -> str:
+    """The tally that a test that was named takes; all but those of scores and rows are run on labels, or refused."""
     takes = {one.takes for one in every_test() if test in (one.name, one.family)}
-    if PairedScores in takes:
-        return PairedScores
-    return PerUnit if takes == {PerUnit} else None
+    return "scores" if PairedScores in takes else "rows" if takes == {PerUnit} else "paired"
 
 
 def _unit_values(t: PerUnit, positive: Label | None) -> tuple[str, dict[str, float], bool]:
@@ -335,14 +327,7 @@ class ByChannel:
 
 def by_channel(comparison: Comparison, given: Mapping[str, Any], channel: str) -> ByChannel:
     """The compared models in every level of a column of their table."""
-    columns = Given(
-        channel=channel,
-        truth=given.get("truth"),
-        predicted=given.get("predicted"),
-        reading=given.get("reading") or Reading(),
-        engine=given.get("engine"),
-        limits=given.get("limits"),
-    )
-    return ByChannel(
-        levels=split_channels(read_together(given["data"], columns), comparison.labels), asked=comparison.asked
-    )
+    own = {name: given.get(name) for name in ("truth", "predicted", "engine", "limits")}
+    columns = Given(channel=channel, reading=given.get("reading") or Reading(), **cast("Any", own))
+    levels = split_channels(read_together(given["data"], columns), comparison.labels)
+    return ByChannel(levels=levels, asked=comparison.asked)

@@ -35,11 +35,8 @@ COSTS: Final = 'state it: costs={("truth", "predicted"): 5, ...} (--cost TRUTH P
 def demand_two(models: Sequence[str]) -> None:
     """One model alone is compared with nothing."""
     if len(models) < PAIR:
-        raise PlanError(
-            "comparison-needs",
-            f"there {'is only ' + quoted(models[0]) if models else 'are no models'}, and a comparison needs two",
-            fix="give two models at least",
-        )
+        what = f"there {'is only ' + quoted(models[0]) if models else 'are no models'}, and a comparison needs two"
+        raise PlanError("comparison-needs", what, fix="give two models at least")
 
 
 def demand_values(
@@ -73,13 +70,10 @@ def demand_complete(paired: Paired) -> None:
         lost = {"truth": paired.joint.truth.get(None, 0)}
     lost = {name: n for name, n in lost.items() if n}
     if lost:
-        raise RowsError(
-            "missing-label",
-            f"{counted(max(lost.values()), 'row')} {'has' if max(lost.values()) == 1 else 'have'} no label",
-            where=paired.where,
-            found="; ".join(f"{name}: {counted(n, 'row')}" for name, n in lost.items()),
-            fix="every model must answer every row of its test data; leave such rows out for all before comparing",
-        )
+        what = f"{counted(max(lost.values()), 'row')} {'has' if max(lost.values()) == 1 else 'have'} no label"
+        shown = "; ".join(f"{name}: {counted(n, 'row')}" for name, n in lost.items())
+        fix = "every model must answer every row of its test data; leave such rows out for all before comparing"
+        raise RowsError("missing-label", what, where=paired.where, found=shown, fix=fix)
 
 
 def demand_one_kind(true: set[Label | None], called: set[Label | None], where: str) -> None:
@@ -92,13 +86,9 @@ def demand_one_kind(true: set[Label | None], called: set[Label | None], where: s
     if len(kinds) > 1:
         sides = {"truth": in_order(cast("set[Label]", true)), "predicted": in_order(cast("set[Label]", called))}
         shown = "; ".join(f"{role}: {listed(some, most=3)}" for role, some in sides.items())
-        raise RowsError(
-            "label-types-differ",
-            "truth and predictions hold labels of different types",
-            where=where,
-            found=shown,
-            fix='make all of them one type, for instance text; 1 and "1" are different labels',
-        )
+        what = "truth and predictions hold labels of different types"
+        fix = 'make all of them one type, for instance text; 1 and "1" are different labels'
+        raise RowsError("label-types-differ", what, where=where, found=shown, fix=fix)
 
 
 def demand_holdable(source: Source, given: Given, what: str, cells: Mapping[Cell, int] | None) -> None:
@@ -107,13 +97,10 @@ def demand_holdable(source: Source, given: Given, what: str, cells: Mapping[Cell
         return
     rows = sum(cells.values()) if cells is not None else rows_of(source)
     if rows > given.exact:
-        raise PlanError(
-            "comparison-needs",
-            f"{what} are compared one by one here, and {rows:,} of them would have to be held in memory",
-            where=source.where,
-            known=f"{given.exact:,} rows are held unless more are allowed",
-            fix="allow as many, about 100 bytes a row: exact_scores=NUMBER (--exact-scores NUMBER)",
-        )
+        what += f" are compared one by one here, and {rows:,} of them would have to be held in memory"
+        known = f"{given.exact:,} rows are held unless more are allowed"
+        fix = "allow as many, about 100 bytes a row: exact_scores=NUMBER (--exact-scores NUMBER)"
+        raise PlanError("comparison-needs", what, where=source.where, known=known, fix=fix)
 
 
 def agree_on_classes(
@@ -161,12 +148,9 @@ def fit_request(
 def check_one_score(settled: Classes) -> None:
     """Check that one score a row is of two classes."""
     if settled.positive is None:
-        raise PlanError(
-            "comparison-needs",
-            f"there is one score a row, and there are {len(settled.labels)} classes",
-            fix='give one column for each class: score={"A": {label: column, ...}, "B": {...}} '
-            "(--score LABEL=COLUMN), or compare one class against the rest",
-        )
+        what = f"there is one score a row, and there are {len(settled.labels)} classes"
+        fix = f"{BY_CLASS} (--score LABEL=COLUMN), or compare one class against the rest"
+        raise PlanError("comparison-needs", what, fix=fix)
 
 
 def _scored_classes(
@@ -175,11 +159,7 @@ def _scored_classes(
     """The class of each score column, by model; all models must score the same classes."""
     classes_by_model = {model: labels_by_score(one, seen, declared) for model, one in columns.items()}
     if len({frozenset(own) for own in classes_by_model.values()}) > 1:
-        raise PlanError(
-            "score-columns",
-            "the models do not score the same classes",
-            where="score",
-            found="; ".join(f"{model}: {listed(own)}" for model, own in classes_by_model.items()),
-            fix="give every model one column for each class",
-        )
+        what, fix = "the models do not score the same classes", "give every model one column for each class"
+        shown = "; ".join(f"{model}: {listed(own)}" for model, own in classes_by_model.items())
+        raise PlanError("score-columns", what, where="score", found=shown, fix=fix)
     return classes_by_model

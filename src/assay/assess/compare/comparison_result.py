@@ -93,12 +93,9 @@ class ComparisonResult(Result):
             raise unknown_choice(wanted, known, what, code="test-unknown", known=shown, fix=fix)
         pair = matches[0].models
         if len({one.models for one in matches}) > 1 and not models:
-            raise PlanError(
-                "test-ambiguous",
-                f"{wanted!r} was asked of several pairs",
-                known="; ".join(" and ".join(one.models) for one in matches),
-                fix=f"name the pair, such as {' and '.join(pair)}: c[{wanted!r}, {pair[0]!r}, {pair[-1]!r}]",
-            )
+            shown = "; ".join(" and ".join(one.models) for one in matches)
+            fix = f"name the pair, such as {' and '.join(pair)}: c[{wanted!r}, {pair[0]!r}, {pair[-1]!r}]"
+            raise PlanError("test-ambiguous", f"{wanted!r} was asked of several pairs", known=shown, fix=fix)
         return matches[0]
 
     def _words(self, finding: Finding) -> tuple[str, ...]:

@@ -189,26 +189,15 @@ class Conducted(Shown):
             accept_dependence=accept_dependence, rows=self.rows.n, lower_is_better=blocks.lower_is_better,
         )  # fmt: skip
         more: tuple[str, ...] = (IN_TIME,) if self.scheme.name == "time_ordered" else ()
-        others = [m.title for m in self.measures if m.title != resolved_measure.title]
-        if others:
+        if others := [m.title for m in self.measures if m.title != resolved_measure.title]:
             more += (f"{', '.join(others)}: asked for too, and corrected together with it in .findings",)
+        per, made_by = PER[self.scheme.kind], f"{self.scheme.title} of {counted(self.rows.n, 'row')}, seed {self.seed}"
         return Comparison(
-            {"values": blocks},
-            asked,
-            models=self.models,
-            census=Census(read=blocks.j, scored=blocks.j),
-            notes=(ALGORITHMS, *more, *self.notes),
-            data={
-                "from": f"{self.scheme.title} of {counted(self.rows.n, 'row')}, seed {self.seed}",
-                "pairing": f"by {PER[self.scheme.kind]}",
-                "files": {},
-                "per": PER[self.scheme.kind],
-                "independent": False,
-                "test_over_train": str(self._ratio),
-                "conduct": self.to_json(),
-            },
-            proof=self.digest,
-        )
+            {"values": blocks}, asked, models=self.models, census=Census(read=blocks.j, scored=blocks.j),
+            data={"from": made_by, "pairing": f"by {per}", "files": {}, "per": per, "independent": False,
+                  "test_over_train": str(self._ratio), "conduct": self.to_json()},
+            notes=(ALGORITHMS, *more, *self.notes), proof=self.digest,
+        )  # fmt: skip
 
     def to_json(self) -> dict[str, object]:
         """How it was conducted, as in a Record."""
@@ -218,9 +207,7 @@ class Conducted(Shown):
             "rows": self.rows.n,
             "groups": None if self.rows.groups is None else len(np.unique(self.rows.groups)),
             "classes": [[label, int((self.rows.classes == i).sum())] for i, label in enumerate(self.labels)],
-            "folds": [
-                [fold.repeat, fold.fold, len(fold.train), len(fold.test), len(fold.inner)] for fold in self.folds
-            ],
+            "folds": [[f.repeat, f.fold, len(f.train), len(f.test), len(f.inner)] for f in self.folds],
             "digest": self.digest,
             "estimators": dict(self.estimators),
         }
@@ -243,15 +230,10 @@ class Conducted(Shown):
             for model, fold_values in self.values(measure).items():
                 values = fold_values[: self._whole]
                 known = [value for value in values if value is not None]
-                lost = len(values) - len(known)
-                text = (
-                    f"{figure(fmean(known))}   {figure(stdev(known)) if len(known) > 1 else '–'}"
-                    if known
-                    else "undefined"
-                )
-                lines.append(
-                    f"  {model:<{wide}}   {text}" + (f"   undefined in {counted(lost, 'fold')}" if lost else "")
-                )
+                spread = figure(stdev(known)) if len(known) > 1 else "–"
+                text = f"{figure(fmean(known))}   {spread}" if known else "undefined"
+                text += f"   undefined in {counted(lost, 'fold')}" if (lost := len(values) - len(known)) else ""
+                lines.append(f"  {model:<{wide}}   {text}")
         return "\n".join([*lines, *(f"\nnote: {note}" for note in self.notes)])
 
     def __repr__(self) -> str:
@@ -288,12 +270,8 @@ class Conducted(Shown):
                 kinds = {None if tally.scores is None else tally.scores.kind for tally in own}
                 why = why_unfit(resolved_measure, next(iter(kinds)) if len(kinds) == 1 else None)
                 if why is not None:
-                    raise PlanError(
-                        "measure-unfit",
-                        f"{resolved_measure.name} {why}",
-                        where=model,
-                        fix="leave the model out, or give one with predict_proba",
-                    )
+                    fix = "leave the model out, or give one with predict_proba"
+                    raise PlanError("measure-unfit", f"{resolved_measure.name} {why}", where=model, fix=fix)
         return resolved_measure
 
     def _blocks(self, measure: Measure) -> Blocks:
@@ -320,12 +298,8 @@ class Conducted(Shown):
             )
         if parts := self.scheme.halved:  # one value of all rows, and one of each half
             columns = {m: [fmean(own[i : i + parts]) for i in range(0, len(own), parts)] for m, own in columns.items()}
-        blocks = Blocks.of(
-            columns,
-            unit="fold" if self.scheme.kind is Kind.RESAMPLES else "half",
-            lower_is_better=resolved_measure.better is Better.LOWER,
-            about=f"mean {resolved_measure.title}",
-        )
+        unit, about = "fold" if self.scheme.kind is Kind.RESAMPLES else "half", f"mean {resolved_measure.title}"
+        blocks = Blocks.of(columns, unit=unit, lower_is_better=resolved_measure.better is Better.LOWER, about=about)
         if blocks.j < 2:  # noqa: PLR2004  no spread to judge by
             raise PlanError("comparison-needs", "there is only one fold", fix="use two folds or more")
         return blocks

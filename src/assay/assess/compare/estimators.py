@@ -95,34 +95,23 @@ def conduct(
         notes.append(f"{counted(alike, 'repeat')} deals the rows as an earlier one: they are too few to deal anew")
     data = Data(x=matrix, y=given, labels=settled.labels, positive=settled.positive)
     outcomes = run(models, data, folds, seed=seed, jobs=jobs, folder=folder)
+    tallies = {
+        model: tuple(_tally(outcome, truth[fold.test], settled) for outcome, fold in zip(own, folds, strict=True))
+        for model, own in outcomes.items()
+    }
     return Conducted(
-        scheme=way,
-        seed=int(seed),
-        folds=folds,
-        rows=rows,
-        positive=settled.positive,
-        measures=wanted,
+        scheme=way, seed=int(seed), folds=folds, rows=rows, positive=settled.positive, measures=wanted,
         estimators={model: " ".join(visible(repr(one)).split()) for model, one in models.items()},
-        outcomes=outcomes,
-        tallies={
-            model: tuple(_tally(outcome, truth[fold.test], settled) for outcome, fold in zip(own, folds, strict=True))
-            for model, own in outcomes.items()
-        },
-        ids=None if id is None else _ids(id, len(truth)),
-        notes=tuple(notes),
-    )
+        outcomes=outcomes, tallies=tallies, ids=None if id is None else _ids(id, len(truth)), notes=tuple(notes),
+    )  # fmt: skip
 
 
 def _settled(names: set[Label], labels: Sequence[Label] | None, positive: Label | None) -> Classes:
     """The classes as declared or found, two at least."""
     settled = classes(names, names, labels, positive, where="y")
     if len(names) < 2:  # noqa: PLR2004  nothing to tell apart
-        raise RowsError(
-            "too-few-rows",
-            f"every row is {quoted(next(iter(names)))}" if names else "there are no rows",
-            where="y",
-            fix="give rows of two classes at least",
-        )
+        what = f"every row is {quoted(next(iter(names)))}" if names else "there are no rows"
+        raise RowsError("too-few-rows", what, where="y", fix="give rows of two classes at least")
     return settled
 
 
@@ -150,13 +139,8 @@ def _whole(given: object, role: str, holds: str, n: int, fix: str) -> Coded:
     column = coded(given, role)
     _demand_length(role, len(column), n)
     if column.missing is not None and column.missing.any():
-        raise RowsError(
-            "missing-label",
-            f"{counted(int(column.missing.sum()), 'row')} of {n:,} without a {holds}",
-            where=role,
-            found=f"first at index {column.rows_of(None)[0]}",
-            fix=fix,
-        )
+        what = f"{counted(int(column.missing.sum()), 'row')} of {n:,} without a {holds}"
+        raise RowsError("missing-label", what, where=role, found=f"first at index {column.rows_of(None)[0]}", fix=fix)
     return column
 
 
@@ -178,9 +162,8 @@ def _moments(time: object, n: int) -> NDArray[np.int64]:
     try:
         return np.unique(times, return_inverse=True)[1].astype(np.int64)
     except TypeError as error:
-        raise RowsError(
-            "mixed-types-in-column", "times of different types have no order", where="time", fix="give one type"
-        ) from error
+        what = "times of different types have no order"
+        raise RowsError("mixed-types-in-column", what, where="time", fix="give one type") from error
 
 
 def _ids(given: object, n: int) -> NDArray[Any]:
@@ -189,21 +172,16 @@ def _ids(given: object, n: int) -> NDArray[Any]:
     times = Counter(ids.tolist())
     several = [place for place, name in enumerate(ids.tolist()) if times[name] > 1]
     if several:  # told by their places: an id may name a person
-        raise RowsError(
-            "duplicate-id",
-            f"{counted(sum(each > 1 for each in times.values()), 'id')} not unique",
-            where="id",
-            found=places([Index(place) for place in several[:SHOWN]]),
-            fix="name rows apart",
-        )
+        what = f"{counted(sum(each > 1 for each in times.values()), 'id')} not unique"
+        shown = places([Index(place) for place in several[:SHOWN]])
+        raise RowsError("duplicate-id", what, where="id", found=shown, fix="name rows apart")
     return ids
 
 
 def _demand_length(role: str, length: int, n: int) -> None:
     if length != n:
-        raise RowsError(
-            "rows-unmatched", f"{role} has {counted(length, 'row')}, y has {n:,}", where=role, fix="give one a row"
-        )
+        what = f"{role} has {counted(length, 'row')}, y has {n:,}"
+        raise RowsError("rows-unmatched", what, where=role, fix="give one a row")
 
 
 def _scheme(scheme: object, x: object, y: NDArray[Any], groups: object) -> Scheme:
@@ -212,9 +190,8 @@ def _scheme(scheme: object, x: object, y: NDArray[Any], groups: object) -> Schem
     try:
         parts = tuple(split(x, y, groups))
     except ValueError as error:
-        raise RowsError(
-            "too-few-rows", f"{type(scheme).__name__} cannot split the rows", found=str(error), fix="change the scheme"
-        ) from error
+        what = f"{type(scheme).__name__} cannot split the rows"
+        raise RowsError("too-few-rows", what, found=str(error), fix="change the scheme") from error
     return given_parts(parts, called=visible(repr(scheme)))
 
 
@@ -224,12 +201,10 @@ def _nested(way: Scheme, models: dict[str, Any]) -> list[str]:
         return []
     tuned = [model for model, one in models.items() if inner_folds_go_to(one) is not None]
     if not tuned:
-        raise PlanError(
-            "estimator-unfit",
-            "nothing is tuned inside the folds: no estimator takes folds of its own",
-            known="GridSearchCV and others with a parameter cv, alone or as the last step of a Pipeline",
-            fix='give a search, or a scheme without inner folds, such as "5-fold"',
-        )
+        what = "nothing is tuned inside the folds: no estimator takes folds of its own"
+        known = "GridSearchCV and others with a parameter cv, alone or as the last step of a Pipeline"
+        fix = 'give a search, or a scheme without inner folds, such as "5-fold"'
+        raise PlanError("estimator-unfit", what, known=known, fix=fix)
     rest = [model for model in models if model not in tuned]
     return [f"tuned on the inner folds: {', '.join(tuned)}" + (f"; not tuned: {', '.join(rest)}" if rest else "")]
 

@@ -46,18 +46,13 @@ def read_joined(data: Mapping[str, object], given: Given) -> Paired:
     demand_two(names)
     keyed = given.pairing != "position"
     if keyed and given.id is None:
-        raise PlanError(
-            "comparison-needs",
-            "the models come in tables of their own, and the id column that matches their rows is not stated",
-            fix="state id=COLUMN (--id), or pairing='position' (--by-position) if the rows stand in the same order",
-        )
+        what = "the models come in tables of their own, and the id column that matches their rows is not stated"
+        fix = "state id=COLUMN (--id), or pairing='position' (--by-position) if the rows stand in the same order"
+        raise PlanError("comparison-needs", what, fix=fix)
     if not keyed and given.reading.truth_data is not None:
-        raise PlanError(
-            "role-clash",
-            "the truth is in a table of its own, and rows are paired by position",
-            where="truth_data",
-            fix="state id=COLUMN (--id): truth and predictions are never matched by their order",
-        )
+        what = "the truth is in a table of its own, and rows are paired by position"
+        fix = "state id=COLUMN (--id): truth and predictions are never matched by their order"
+        raise PlanError("role-clash", what, where="truth_data", fix=fix)
     scores = {} if given.score is None else {name: own_column(given.score, name) for name in names}
     by_class = score_classes(scores)
     columns = by_class or {name: ScoreColumns(columns=(column,)) for name, column in scores.items()}
@@ -75,13 +70,9 @@ def _model(given: Given, model: str, table: object, score: ScoreColumns | None, 
     alone = given.truth if truth is None else None  # without labels, a column that is there in their place
     called = alone if given.predicted is None else own_column(given.predicted, model)
     cut = called if isinstance(called, Cut) else None
-    roles = Roles(
-        truth=given.truth,
-        predicted=None if cut is not None else called,
-        group=({KEY: given.id} if keyed else {}) | ({} if given.subject is None else {SUBJECT: given.subject}),
-        weight=given.weight,
-        score=score,
-    )
+    group = ({KEY: given.id} if keyed else {}) | ({} if given.subject is None else {SUBJECT: given.subject})
+    predicted = called if cut is None else None
+    roles = Roles(truth=given.truth, predicted=predicted, group=group, weight=given.weight, score=score)
     return Model(data=table, roles=roles, reading=given.reading_of(model), truth=truth, cut=cut)
 
 
@@ -146,7 +137,6 @@ def _matched(models: Mapping[str, Model], given: Given, *, keyed: bool) -> Paire
 
 def _told(matched_models: MatchedModels, models: Mapping[str, Model], paired: Paired, *, keyed: bool) -> Paired:
     """With where the rows come from, and the proof that they are the same."""
-    digest = matched_models.digest()
     given = [member.data for member in models.values()]
     tables = [origin(member.source) for member in matched_models.tables]
     truths: dict[str, tuple[object, tuple[str, dict[str, str]]]] = {}
@@ -158,15 +148,10 @@ def _told(matched_models: MatchedModels, models: Mapping[str, Model], paired: Pa
         [*given, *(data for data, _ in truths.values())], [*tables, *(truth for _, truth in truths.values())]
     )
     apart_ = [f"truth in {name}" for name in names[len(given) :]]
-    return replace(
-        paired,
-        where="; ".join(member.source.where for member in matched_models.tables),
-        named="; ".join([*names[: len(given)], *apart_]),
-        proof=digest,
-        how=BY_ID if keyed else BY_POSITION,
-        files=files,
-        notes=tuple(note for member in matched_models.tables for note in left_out(member.source.join, member.model)),
-    )
+    where, how = "; ".join(member.source.where for member in matched_models.tables), BY_ID if keyed else BY_POSITION
+    notes = tuple(note for member in matched_models.tables for note in left_out(member.source.join, member.model))
+    named = "; ".join([*names[: len(given)], *apart_])
+    return replace(paired, where=where, named=named, proof=matched_models.digest(), how=how, files=files, notes=notes)
 
 
 def read_unpaired(data: object, given: Given) -> list[Paired]:
@@ -174,12 +159,9 @@ def read_unpaired(data: object, given: Given) -> list[Paired]:
     alike = {"id": given.id, "unit": given.subject, "weight": given.weight, "channel": given.channel}
     names = [name for name, column in {**alike, "pairing": given.pairing}.items() if column is not None]
     if names:
-        raise PlanError(
-            "role-clash",
-            f"the rows of the models differ, and {names[0]} speaks of rows that are alike",
-            where=names[0],
-            fix="leave it out, or leave out independent=True (--independent)",
-        )
+        what = f"the rows of the models differ, and {names[0]} speaks of rows that are alike"
+        fix = "leave it out, or leave out independent=True (--independent)"
+        raise PlanError("role-clash", what, where=names[0], fix=fix)
     roles = [role for role in ("truth", "predicted", "score") if getattr(given, role) is not None]
     if isinstance(data, Mapping) and not is_table(data):
         tables = {str(name): table for name, table in data.items()}
@@ -188,12 +170,9 @@ def read_unpaired(data: object, given: Given) -> list[Paired]:
         columns = columns_by_model(given, roles)
         tables = dict.fromkeys(columns)
     else:
-        raise PlanError(
-            "comparison-needs",
-            "models on different rows have a truth each, and one is given",
-            where="truth",
-            fix='give one table a model, or truth={"A": ..., "B": ...} beside predicted={...} or score={...}',
-        )
+        what = "models on different rows have a truth each, and one is given"
+        fix = 'give one table a model, or truth={"A": ..., "B": ...} beside predicted={...} or score={...}'
+        raise PlanError("comparison-needs", what, where="truth", fix=fix)
     demand_two(tuple(columns))
     score_classes({name: own["score"] for name, own in columns.items() if own.get("score") is not None})
     parts = [_read_alone(name, tables[name], replace(given, **cast("Any", own))) for name, own in columns.items()]

@@ -237,13 +237,10 @@ def score_classes(scored_by: Mapping[str, object]) -> dict[str, ScoreColumns] | 
         return None
     sizes = {name: 1 if name not in many else len(many[name].columns) for name in scored_by}
     if len(set(sizes.values())) > 1:
-        raise PlanError(
-            "score-columns",
-            "the models do not have the same number of score columns",
-            where="score",
-            found=", ".join(f"{name} {n:,}" for name, n in sizes.items()),
-            fix="give every model one column for each class, or every model the one of the positive class",
-        )
+        what = "the models do not have the same number of score columns"
+        shown = ", ".join(f"{name} {n:,}" for name, n in sizes.items())
+        fix = "give every model one column for each class, or every model the one of the positive class"
+        raise PlanError("score-columns", what, where="score", found=shown, fix=fix)
     return many
 
 
@@ -267,12 +264,9 @@ def named(tables: Sequence[object], data: object) -> object:
     if len(set(names)) != len(names) and all(files):
         names = [os.fspath(cast("str", one)) for one in tables]
     if len(set(names)) != len(names):
-        raise PlanError(
-            "role-clash",
-            "two tables have the same name, or one is given twice",
-            found=listed(names),
-            fix='give every model a table of its own, or name them: data={"A": ..., "B": ...}',
-        )
+        what = "two tables have the same name, or one is given twice"
+        fix = 'give every model a table of its own, or name them: data={"A": ..., "B": ...}'
+        raise PlanError("role-clash", what, found=listed(names), fix=fix)
     return dict(zip(names, tables, strict=True))
 
 
@@ -283,18 +277,13 @@ def by_own_ids(data: object, given: Given) -> tuple[object, Given]:
     ]
     single = [role for role in roles if not isinstance(getattr(given, role), Mapping)]
     if data is not None or single:
-        raise PlanError(
-            "comparison-needs",
-            f"every model has ids of its own, but not {listed(single) if single else 'columns of its own'}",
-            fix='give truth={"A": ..., "B": ...} as well: each column in the order of its ids',
-        )
+        what = f"every model has ids of its own, but not {listed(single) if single else 'columns of its own'}"
+        fix = 'give truth={"A": ..., "B": ...} as well: each column in the order of its ids'
+        raise PlanError("comparison-needs", what, fix=fix)
     if given.score is not None and score_classes(by_model(given.score, "score")) is not None:
-        raise PlanError(
-            "comparison-needs",
-            "scores of all classes are matched by id from tables, not from columns",
-            where="score",
-            fix='give one table a model: data={"A": ..., "B": ...}, score={label: column, ...}, id=COLUMN',
-        )
+        what = "scores of all classes are matched by id from tables, not from columns"
+        fix = 'give one table a model: data={"A": ..., "B": ...}, score={label: column, ...}, id=COLUMN'
+        raise PlanError("comparison-needs", what, where="score", fix=fix)
     return columns_by_model(given, roles), replace(given, **cast("Any", {role: role for role in roles}))
 
 
@@ -304,24 +293,16 @@ def columns_by_model(given: Given, roles: Sequence[str]) -> dict[str, dict[str, 
     first, *rest = roles
     for role in rest:
         if set(by[role]) != set(by[first]):
-            raise PlanError(
-                "comparison-needs",
-                f"{first} and {role} are of different models",
-                found=f"{listed(by[first])} and {listed(by[role])}",
-                fix="give both of every model, or one of them only",
-            )
+            what, shown = f"{first} and {role} are of different models", f"{listed(by[first])} and {listed(by[role])}"
+            raise PlanError("comparison-needs", what, found=shown, fix="give both of every model, or one of them only")
     return {model: {role: by[role][model] for role in roles} for model in by[first]}
 
 
 def by_model(given: object, role: str) -> dict[str, object]:
     """Columns by the name of their model."""
     if not isinstance(given, Mapping):
-        raise PlanError(
-            "comparison-needs",
-            f"{role} is a {type(given).__name__}, and a comparison needs one column a model",
-            where=role,
-            fix=f'give {role}={{"A": ..., "B": ...}}',
-        )
+        what = f"{role} is a {type(given).__name__}, and a comparison needs one column a model"
+        raise PlanError("comparison-needs", what, where=role, fix=f'give {role}={{"A": ..., "B": ...}}')
     return {str(name): column for name, column in given.items()}
 
 

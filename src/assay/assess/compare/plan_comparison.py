@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from assay.rows.limits import Limits
     from assay.tally.data.split_counts import SplitRows
 
-TWO = 2
 CORRECTIONS: Final = {"benjamini-hochberg": "fdr_bh", "benjamini-yekutieli": "fdr_by"}
 """What a plan calls a correction, where the table of corrections calls it otherwise."""
 SCHEMES: Final = ("k-fold", "repeated-k-fold", "leave-one-out", "nested", "5x2")
@@ -114,14 +113,9 @@ def _wanted(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Any]:
     plan, first = loaded.plan, entrants[0].assessment
     primary = None if plan.metrics.primary is None else parse(plan.metrics.primary)
     fits = primary is not None and primary.from_labels and primary.name != "accuracy"
-    if fits and primary is not None and primary.takes in ONE_CLASS and first.task is not Task.BINARY:
-        fits = False
-    return {
-        "positive": first.positive,
-        "labels": list(first.labels),
-        "measures": [primary] if fits else None,
-        "costs": first.settings.costs,
-    }
+    fits &= first.task is Task.BINARY or primary is None or primary.takes not in ONE_CLASS
+    measures, costs = [primary] if fits else None, first.settings.costs
+    return {"positive": first.positive, "labels": list(first.labels), "measures": measures, "costs": costs}
 
 
 def _values(loaded: LoadedPlan, entrants: Sequence[Entrant], opened: PlanFiles | None) -> dict[str, Any] | None:
@@ -131,11 +125,7 @@ def _values(loaded: LoadedPlan, entrants: Sequence[Entrant], opened: PlanFiles |
         given = {
             "data": str(loaded.folder / tests.values),
             "values": {entrant.name: entrant.name for entrant in entrants},
-            "per": tests.per,
-            "folds": tests.folds,
-            "independent": tests.independent,
-            "variance": tests.variance,
-            "lower_is_better": tests.lower_is_better,
+            **{name: getattr(tests, name) for name in ("per", "folds", "independent", "variance", "lower_is_better")},
         }
         return {name: value for name, value in given.items() if value is not None}
     if opened is None or any(entrant.truth is not None for entrant in entrants):
@@ -180,12 +170,9 @@ def _called(entrant: Entrant) -> str | Cut:
     if entrant.model.predicted is not None:
         return entrant.model.predicted
     positive = cast("Label", entrant.assessment.positive)
-    return Cut(
-        score=cast("str", entrant.model.score),
-        threshold=entrant.assessment.scores.thresholds[0].value,
-        positive=positive,
-        negative=next(label for label in entrant.assessment.labels if label != positive),
-    )
+    negative = next(label for label in entrant.assessment.labels if label != positive)
+    threshold, score = entrant.assessment.scores.thresholds[0].value, cast("str", entrant.model.score)
+    return Cut(score=score, threshold=threshold, positive=positive, negative=negative)
 
 
 def _channels(loaded: LoadedPlan, given: Mapping[str, Any]) -> list[str]:
@@ -227,11 +214,9 @@ def _fold_values(loaded: LoadedPlan, entrants: Sequence[Entrant], opened: PlanFi
 def _demand_folds(loaded: LoadedPlan) -> None:
     """Folds that are not those of the test rows: fine for a trained model, no basis for a claim about algorithms."""
     if loaded.plan.purpose.estimand == "algorithm":
-        raise PlanError(
-            "comparison-needs",
-            "values of folds are compared fold by fold, and nothing tells the fold of each test row",
-            fix=f'give the predictions a column "{FOLD}" (and "{ROUND}"), or name tuning.folds and columns.id',
-        )
+        what = "values of folds are compared fold by fold, and nothing tells the fold of each test row"
+        fix = f'give the predictions a column "{FOLD}" (and "{ROUND}"), or name tuning.folds and columns.id'
+        raise PlanError("comparison-needs", what, fix=fix)
 
 
 def _measure(primary: str | None, *, positive: bool) -> Measure:
@@ -279,17 +264,14 @@ def _by_fold(
 ) -> dict[tuple[Any, ...], dict[tuple[Label, Label], int]]:
     known = {str(label): label for label in entrant.assessment.labels}
     by_fold: dict[tuple[Any, ...], dict[tuple[Label, Label], int]] = {}
-    in_order = sorted(
-        rows, key=lambda row: [(len(str(part_of_place)), str(part_of_place)) for part_of_place in row[:2]]
-    )
+    in_order = sorted(rows, key=lambda row: [(len(str(part)), str(part)) for part in row[:2]])
     for round_, fold, truth, answer, n in in_order:
-        pair = known.get(str(truth)), known.get(str(answer))
-        if pair[0] is None or pair[1] is None or fold is None:
-            raise PlanError(
-                "comparison-needs", f"{entrant.name}: rows without a fold, a truth or an answer", fix="complete them"
-            )
+        true, called = known.get(str(truth)), known.get(str(answer))
+        if true is None or called is None or fold is None:
+            what = f"{entrant.name}: rows without a fold, a truth or an answer"
+            raise PlanError("comparison-needs", what, fix="complete them")
         part = by_fold.setdefault((round_, fold), {})
-        part[pair[0], pair[1]] = part.get((pair[0], pair[1]), 0) + int(n)
+        part[true, called] = part.get((true, called), 0) + int(n)
     return by_fold
 
 
@@ -297,10 +279,7 @@ def _value(entrant: Entrant, cells: Mapping[tuple[Label, Label], int], measure: 
     confusion = Confusion.from_cells(cells, labels=tuple(entrant.assessment.labels))
     value = value_alone(Classified(confusion=confusion, positive=entrant.assessment.positive), measure)
     if isinstance(value, Undefined):
-        raise PlanError(
-            "comparison-needs",
-            f"{measure.title} of {entrant.name} is undefined in {counted(1, 'fold')}: {value.reason}",
-            where=f"repetition and fold {place}",
-            fix="plan another primary measure, or fewer, larger folds",
-        )
+        what = f"{measure.title} of {entrant.name} is undefined in {counted(1, 'fold')}: {value.reason}"
+        fix = "plan another primary measure, or fewer, larger folds"
+        raise PlanError("comparison-needs", what, where=f"repetition and fold {place}", fix=fix)
     return float(value.value)

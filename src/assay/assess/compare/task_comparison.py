@@ -15,7 +15,7 @@ from assay.assess.compare.comparison_result import ComparisonResult, Place, read
 from assay.assess.compare.model_columns import by_model, named
 from assay.assess.environment import environment
 from assay.assess.record.record import Record
-from assay.assess.task_arguments import sort_arguments
+from assay.assess.task_assessment import sort_arguments
 from assay.core.errors import PlanError, unknown_choice
 from assay.core.task import Task, find_task
 from assay.core.traits import HIGHER, NEITHER

@@ -72,12 +72,8 @@ def compare_read(given: Valued, asked: Asked) -> Comparison:
         tally = Blocks.of(columns, unit="half" if unit in OF_HALVES else unit, lower_is_better=asked.lower_is_better)
         rows = tally.j
         if rows < PAIR:
-            raise PlanError(
-                "comparison-needs",
-                f"there is only {counted(rows, unit)}",
-                where=table.where,
-                fix=f"give the values of two {unit}s at least",
-            )
+            what = f"there is only {counted(rows, unit)}"
+            raise PlanError("comparison-needs", what, where=table.where, fix=f"give the values of two {unit}s at least")
         ratio = given.test_over_train if given.folds is None else _by_folds(given.folds, rows)
     how = "none" if given.independent else f"by {unit}"
     return Comparison(
@@ -98,12 +94,9 @@ def _unit(per: str) -> str:
 def _read(given: Valued) -> Read:
     """Columns of all models: from memory, of one table, one below the other, or of one table a model."""
     if given.pairing == "position" and given.id is not None:
-        raise PlanError(
-            "role-clash",
-            "rows are paired by position, so their ids would not be read",
-            where="id",
-            fix="leave out id, or leave out pairing='position' (--by-position)",
-        )
+        what = "rows are paired by position, so their ids would not be read"
+        fix = "leave out id, or leave out pairing='position' (--by-position)"
+        raise PlanError("role-clash", what, where="id", fix=fix)
     if given.data is None:
         refuse_limits(None, given.engine, given.limits)
         if given.id is None and (isinstance(given.values, Mapping) or given.model is None):
@@ -122,13 +115,10 @@ def _read(given: Valued) -> Read:
         with _telling(given):
             align_rows({"the table": {"id": keys}}, [table.where], keyed=True)
     where, files = origin(table)
-    return Read(
-        columns={name: table.numbers[str(column)] for name, column in by.items()},
-        subject=None if given.subject is None else table.names[str(given.subject)],
-        where=where,
-        files=files,
-        proof=None if keys is None else digest_rows(keys, [None] * len(keys)),
-    )
+    columns = {name: table.numbers[str(column)] for name, column in by.items()}
+    subject = None if given.subject is None else table.names[str(given.subject)]
+    proof = None if keys is None else digest_rows(keys, [None] * len(keys))
+    return Read(columns=columns, subject=subject, where=where, files=files, proof=proof)
 
 
 def _in_one_table(given: Valued) -> Valued:
@@ -144,12 +134,9 @@ def _in_one_table(given: Valued) -> Valued:
     table = columns | own
     sizes = {name: len(cast("Sequence[object]", column)) for name, column in table.items()}
     if len(set(sizes.values())) > 1:
-        raise UnpairedRows(
-            "rows-unmatched",
-            "the columns of values do not have the same number of rows",
-            found=", ".join(f"{name} {n:,}" for name, n in sizes.items()),
-            fix="give every column a value in every row",
-        )
+        what = "the columns of values do not have the same number of rows"
+        shown = ", ".join(f"{name} {n:,}" for name, n in sizes.items())
+        raise UnpairedRows("rows-unmatched", what, found=shown, fix="give every column a value in every row")
     return replace(given, data=table, **cast("Any", {role: role for role in own}))
 
 
@@ -160,20 +147,13 @@ def _split_models(given: Valued) -> dict[str, ValueTable]:
     by: dict[Label, list[int]] = {}
     for i, name in enumerate(table.names[model]):
         if name is None:
-            raise RowsError(
-                "missing-label",
-                f"row {i + 1:,} names no model",
-                where=table.where,
-                fix="say in every row which model the value is of",
-            )
+            fix = "say in every row which model the value is of"
+            raise RowsError("missing-label", f"row {i + 1:,} names no model", where=table.where, fix=fix)
         by.setdefault(name, []).append(i)
     if _keys(table, given) is None and not given.independent:
-        raise PlanError(
-            "comparison-needs",
-            f"the values stand one below the other, and the column that names the {given.per} is not stated",
-            where=table.where,
-            fix="state id=COLUMN (--id); independent=True (--independent) if the models were run on different items",
-        )
+        what = f"the values stand one below the other, and the column that names the {given.per} is not stated"
+        fix = "state id=COLUMN (--id); independent=True (--independent) if the models were run on different items"
+        raise PlanError("comparison-needs", what, where=table.where, fix=fix)
     return {str(name): _some(table, rows) for name, rows in by.items()}
 
 
@@ -183,23 +163,18 @@ def _own_tables(given: Valued, data: Mapping[str, object]) -> dict[str, ValueTab
     own = {str(name): replace(given, reading=given.reading_of(str(name))) for name in data}
     tables = {str(name): _table(table, [value], own[str(name)]) for name, table in data.items()}
     if given.id is None and not given.independent and given.pairing != "position":
-        raise PlanError(
-            "comparison-needs",
-            f"the models come in tables of their own, and the column that names the {given.per} is not stated",
-            fix=f"state id=COLUMN (--id), or pairing='position' (--by-position) if every {given.per} has the same row",
-        )
+        what = f"the models come in tables of their own, and the column that names the {given.per} is not stated"
+        fix = f"state id=COLUMN (--id), or pairing='position' (--by-position) if every {given.per} has the same row"
+        raise PlanError("comparison-needs", what, fix=fix)
     return tables
 
 
 def _refuse_matching(given: Valued) -> None:
     """Refuse ids and units where the models were run on different items."""
     if given.id is not None or given.subject is not None:
-        raise PlanError(
-            "role-clash",
-            "the models were run on different items, so no item is matched",
-            where="id" if given.id is not None else SUBJECT,
-            fix="leave it out, or leave out independent=True (--independent)",
-        )
+        what = "the models were run on different items, so no item is matched"
+        fix = "leave it out, or leave out independent=True (--independent)"
+        raise PlanError("role-clash", what, where="id" if given.id is not None else SUBJECT, fix=fix)
 
 
 def _side_by_side(given: Valued, parts: Mapping[str, ValueTable], value: str) -> Read:
@@ -222,18 +197,14 @@ def _side_by_side(given: Valued, parts: Mapping[str, ValueTable], value: str) ->
     with _telling(given):
         orders = align_rows(tables, [table.where for table in parts.values()], keyed=given.id is not None)
     first = next(iter(parts))
-    placed = {
+    placed: dict[str, object] = {
         name: [table.numbers[value][i] for i in order.tolist()]
         for (name, table), order in zip(parts.items(), orders, strict=True)
     }
-    return Read(
-        columns=cast("dict[str, object]", placed),
-        subject=cast("Sequence[object] | None", tables[first].get(SUBJECT)),
-        where=where,
-        files=files,
-        proof=digest_rows(keys[first], [None] * len(keys[first])),
-        matched=", matched by id" if given.id is not None else ", in the order of the rows",
-    )
+    subject = cast("Sequence[object] | None", tables[first].get(SUBJECT))
+    matched = ", matched by id" if given.id is not None else ", in the order of the rows"
+    proof = digest_rows(keys[first], [None] * len(keys[first]))
+    return Read(columns=placed, subject=subject, where=where, files=files, proof=proof, matched=matched)
 
 
 def _telling(given: Valued) -> Any:  # noqa: ANN401  a context manager
@@ -264,13 +235,9 @@ def _keys(table: ValueTable, given: Valued) -> list[Label] | None:
     parts = [table.names[name] for name in columns]
     lost = [i for i, row in enumerate(zip(*parts, strict=True)) if None in row]
     if lost:
-        raise RowsError(
-            "duplicate-id",
-            f"{counted(len(lost), 'row')} {'has' if len(lost) == 1 else 'have'} no {listed(columns)}",
-            where=table.where,
-            found=f"first in row {lost[0] + 1:,}",
-            fix=f"say in every row which {given.per} the value is of",
-        )
+        what = f"{counted(len(lost), 'row')} {'has' if len(lost) == 1 else 'have'} no {listed(columns)}"
+        fix = f"say in every row which {given.per} the value is of"
+        raise RowsError("duplicate-id", what, where=table.where, found=f"first in row {lost[0] + 1:,}", fix=fix)
     if len(parts) == 1:
         return cast("list[Label]", parts[0])
     return [", ".join(f"{n} {x}" for n, x in zip(columns, row, strict=True)) for row in zip(*parts, strict=True)]
@@ -287,12 +254,8 @@ def _some(table: ValueTable, rows: Sequence[int]) -> ValueTable:
 def _one_name(given: object, role: str) -> str:
     if isinstance(given, str):
         return given
-    raise PlanError(
-        "role-clash",
-        f"{role} is a {type(given).__name__}, but data= is given",
-        where=role,
-        fix=f"with data=, name a column: {role}='...'",
-    )
+    what = f"{role} is a {type(given).__name__}, but data= is given"
+    raise PlanError("role-clash", what, where=role, fix=f"with data=, name a column: {role}='...'")
 
 
 def _by_subject(columns: dict[str, object], subject: object) -> dict[str, object]:
@@ -304,12 +267,8 @@ def _by_subject(columns: dict[str, object], subject: object) -> dict[str, object
     for model, column in columns.items():
         exact = Exact.of(finite(column, model)).fractions()
         if len(exact) != len(who):
-            raise UnpairedRows(
-                "rows-unmatched",
-                f"there are {counted(len(who), 'subject')} for {counted(len(exact), 'value')} of {model}",
-                where=SUBJECT,
-                fix="give the subject of every value",
-            )
+            what = f"there are {counted(len(who), 'subject')} for {counted(len(exact), 'value')} of {model}"
+            raise UnpairedRows("rows-unmatched", what, where=SUBJECT, fix="give the subject of every value")
         by: dict[Label | None, list[Fraction]] = {}
         for subject_label, value in zip(who, exact, strict=True):
             by.setdefault(subject_label, []).append(value)
@@ -320,9 +279,8 @@ def _by_subject(columns: dict[str, object], subject: object) -> dict[str, object
 def _by_folds(folds: int, values: int) -> Fraction:
     """The size of a test part over its training part; every round of folds must be whole."""
     if not isinstance(folds, int) or isinstance(folds, bool) or folds < PAIR:
-        raise PlanError(
-            "value-out-of-domain", f"folds={folds!r} is not a number of folds", known="2, 3, ...", fix="give k"
-        )
+        what = f"folds={folds!r} is not a number of folds"
+        raise PlanError("value-out-of-domain", what, known="2, 3, ...", fix="give k")
     if values % folds:
         raise PlanError(
             "comparison-needs",

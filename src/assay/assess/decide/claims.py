@@ -61,11 +61,7 @@ class Answer(StrEnum):
     OPEN = "not decidable"
 
 
-BY_VERDICT: Final = {
-    Verdict.PASS: Answer.SUPPORTED,
-    Verdict.FAIL: Answer.CONTRADICTED,
-    Verdict.INCONCLUSIVE: Answer.OPEN,
-}
+BY_VERDICT: Final = dict(zip(Verdict, Answer, strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +88,8 @@ class Claim:
         if self.relation is Relation.BETTER:
             by = f" by more than {limit}" if self.limit else ""
             return f"{self.model} is better than {self.reference} in {of}{by}"
-        return f"{self.model} is at least as good as {self.reference} in {of}" + (
-            f", margin {limit}" if self.limit else ""
-        )
+        by = f", margin {limit}" if self.limit else ""
+        return f"{self.model} is at least as good as {self.reference} in {of}{by}"
 
     def to_json(self) -> dict[str, object]:
         """As in the plan of a Record."""
@@ -268,13 +263,8 @@ def answered(claims: Sequence[Claim], of: Contenders, correction: str = "holm") 
 
 def _contender(name: str, claim: Claim, of: Contenders) -> Assessment:
     if name not in of.models:
-        raise PlanError(
-            "label-not-declared",
-            f"nothing was counted of the model {quoted(name)}",
-            where=f'claim "{claim}"',
-            known=listed(of.models),
-            fix="name a model with predictions",
-        )
+        what, fix = f"nothing was counted of the model {quoted(name)}", "name a model with predictions"
+        raise PlanError("label-not-declared", what, where=f'claim "{claim}"', known=listed(of.models), fix=fix)
     return of.models[name]
 
 

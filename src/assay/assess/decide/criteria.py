@@ -262,12 +262,9 @@ def _measure(text: str, name: str, measures: Registry[Measure]) -> Measure:
     except PlanError as error:
         raise PlanError(error.code, error.what, where=_where(text), known=error.known, fix=error.fix) from error
     if measure.needs:
-        raise PlanError(
-            "measure-needs",
-            f"{measure.name} needs {' and '.join(measure.needs)}",
-            where=_where(text),
-            fix=f'write "{measure.name}({measure.needs[0]}=...)"',
-        )
+        what = f"{measure.name} needs {' and '.join(measure.needs)}"
+        fix = f'write "{measure.name}({measure.needs[0]}=...)"'
+        raise PlanError("measure-needs", what, where=_where(text), fix=fix)
     return measure
 
 
@@ -305,9 +302,8 @@ def _number(text: str, given: str) -> float:
         value = math.nan
     if not math.isfinite(value):
         share = given.removesuffix("%")
-        hint = ""
-        if share != given and share.replace(".", "", 1).isdigit():
-            hint = f"; did you mean {float(share) / 100:g}?"
+        meant = share != given and share.replace(".", "", 1).isdigit()
+        hint = f"; did you mean {float(share) / 100:g}?" if meant else ""
         raise _unreadable(text, f"{visible(given)} is not a number{hint}")
     return value
 
@@ -365,10 +361,6 @@ def _where(text: str) -> str:
 
 
 def _unreadable(text: str, why: str, fix: str | None = None) -> PlanError:
-    return PlanError(
-        "criterion-unreadable",
-        f"the criterion cannot be read: {why}",
-        where=_where(text),
-        known=EXAMPLES,
-        fix=fix or "write MEASURE[class=NAME]{GROUP=LEVEL} >= NUMBER, the parts in brackets where they are meant",
-    )
+    what, form = f"the criterion cannot be read: {why}", "MEASURE[class=NAME]{GROUP=LEVEL} >= NUMBER"
+    fix = fix or f"write {form}, the parts in brackets where they are meant"
+    return PlanError("criterion-unreadable", what, where=_where(text), known=EXAMPLES, fix=fix)

@@ -132,17 +132,11 @@ def decide(
     asked = [pair for text in criteria for pair in expanded(assessment, read(text, assessment.measures))]
     for criterion, _ in asked:
         if criterion.rule is Rule.NON_INFERIOR and against is None:
-            raise PlanError(
-                "role-missing",
-                f"{quoted(str(criterion))} needs a reference",
-                where="against",
-                fix="give it: against=... (--against RECORD)",
-            )
+            what = f"{quoted(str(criterion))} needs a reference"
+            raise PlanError("role-missing", what, where="against", fix="give it: against=... (--against RECORD)")
     guarded = [i for i, (own, _) in enumerate(asked) if own.rule is not Rule.SIMPLE and not _is_fact(own)]
-    decisions: dict[int, Decision] = {}
-    for place, (criterion, about) in enumerate(asked):
-        if place not in guarded:
-            decisions[place] = _by_value(criterion, about, assessment)
+    plain = [place for place in range(len(asked)) if place not in guarded]
+    decisions = {place: _by_value(*asked[place], assessment) for place in plain}
 
     def judge(level: float, open_: Sequence[int]) -> dict[int, Decision]:
         at = assessment.at_level(level)
@@ -169,10 +163,8 @@ def expanded(assessment: Assessment, criterion: Criterion) -> Iterator[tuple[Cri
     for label in _labels(assessment, criterion):
         for level in _levels(assessment, criterion):
             typed, at = (None if own is None else str(own) for own in (label, level))
-            yield (
-                replace(criterion, label=typed, level=at),
-                Subject(measure=criterion.measure, label=label, factor=criterion.factor, level=level),
-            )
+            subject = Subject(measure=criterion.measure, label=label, factor=criterion.factor, level=level)
+            yield replace(criterion, label=typed, level=at), subject
 
 
 def _labels(assessment: Assessment, criterion: Criterion) -> Sequence[Label | None]:
@@ -183,22 +175,15 @@ def _labels(assessment: Assessment, criterion: Criterion) -> Sequence[Label | No
     if criterion.label is None:
         if of_one and assessment.view.needs_class(criterion.measure):
             typed = replace(criterion, label=str(labels[0])).of
-            raise PlanError(
-                "measure-unfit",
-                f"{criterion.measure.name} speaks of one class, and there are {len(labels)}",
-                where=f'criterion "{criterion}"',
-                known=listed(labels),
-                fix=f"name it: {typed}; * means each; or ask an average",
-            )
+            what = f"{criterion.measure.name} speaks of one class, and there are {len(labels)}"
+            fix = f"name it: {typed}; * means each; or ask an average"
+            raise PlanError("measure-unfit", what, where=f'criterion "{criterion}"', known=listed(labels), fix=fix)
         return [None]
     if not of_one:
         base = criterion.measure.base
-        raise PlanError(
-            "measure-unfit",
-            f"{criterion.measure.name} speaks of all classes together",
-            where=f'criterion "{criterion}"',
-            fix=f"leave the class out, or ask for {base}[class={criterion.label}]" if base else "leave the class out",
-        )
+        what = f"{criterion.measure.name} speaks of all classes together"
+        fix = f"leave the class out, or ask for {base}[class={criterion.label}]" if base else "leave the class out"
+        raise PlanError("measure-unfit", what, where=f'criterion "{criterion}"', fix=fix)
     if criterion.label == EVERY:
         return labels
     return [_own(criterion.label, labels, f"there is no class {quoted(criterion.label)}", criterion)]
@@ -209,15 +194,10 @@ def _levels(assessment: Assessment, criterion: Criterion) -> Sequence[Label | No
         return [None]
     factors = assessment.grouped.factors
     if criterion.factor not in factors:
-        raise unknown_choice(
-            criterion.factor,
-            factors,
-            f"the rows are not grouped by {quoted(criterion.factor)}",
-            code="label-not-declared",
-            where=f'criterion "{criterion}"',
-            known=listed(factors) or "no group was given",
-            fix="give the group: group=... (--group COLUMN)",
-        )
+        what, where = f"the rows are not grouped by {quoted(criterion.factor)}", f'criterion "{criterion}"'
+        known, fix = listed(factors) or "no group was given", "give the group: group=... (--group COLUMN)"
+        code = "label-not-declared"
+        raise unknown_choice(criterion.factor, factors, what, code=code, where=where, known=known, fix=fix)
     levels = list(factors[criterion.factor])
     if criterion.level == EVERY:
         return levels
@@ -250,15 +230,8 @@ def _by_value(criterion: Criterion, about: Subject, assessment: Assessment) -> D
 
 
 def _made(one: Criterion, about: Subject, estimate: Estimate, verdict: Verdict, why: str) -> Decision:
-    return Decision(
-        criterion=one,
-        subject=about,
-        verdict=verdict,
-        why=why,
-        value=estimate.value,
-        interval=estimate.interval,
-        n=count_to_json(estimate.n),
-    )
+    value, interval, n = estimate.value, estimate.interval, count_to_json(estimate.n)
+    return Decision(criterion=one, subject=about, verdict=verdict, why=why, value=value, interval=interval, n=n)
 
 
 class Judge:
@@ -336,20 +309,12 @@ class Judge:
         return feasible(self.rows * times, self.rows, why + where)
 
     def _told(
-        self,
-        verdict: Verdict,
-        why: str,
-        needed: Needed | None = None,
-        reference: Mapping[str, object] | None = None,
+        self, verdict: Verdict, why: str, needed: Needed | None = None, reference: Mapping[str, object] | None = None
     ) -> Decision:
-        bounded = self.one.rule is not Rule.REJECTION
+        risk, decision = self.risk, _made(self.one, self.about, self.estimate, verdict, why)
+        bound = None if self.one.rule is Rule.REJECTION else risk
         return replace(
-            _made(self.one, self.about, self.estimate, verdict, why),
-            false_pass=self.risk if bounded else None,
-            false_fail=self.risk,
-            family=self.family,
-            needed=needed,
-            reference=reference,
+            decision, false_pass=bound, false_fail=risk, family=self.family, needed=needed, reference=reference
         )
 
 

@@ -105,13 +105,10 @@ def standing_of(
 ) -> Standing:
     """What the Record of one model holds of it: only those others that a claim speaks of."""
     spoken = {name for one in claims for name in (one.model, one.reference) if name is not None} - {model}
+    others = {name: one for name, one in contenders.items() if name in spoken}
+    records, claims = tuple(one.record for one in compared), tuple(claims)
     return Standing(
-        model=model,
-        compared=tuple(one.record for one in compared),
-        not_made=not_made,
-        claims=tuple(claims),
-        correction=correction,
-        others={name: one for name, one in contenders.items() if name in spoken},
+        model=model, compared=records, not_made=not_made, claims=claims, correction=correction, others=others
     )
 
 

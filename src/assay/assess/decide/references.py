@@ -182,15 +182,7 @@ def against_from_json(content: Mapping[str, Any], facts: Mapping[str, Any], new:
     if content["pairing"] == "paired":
         return Paired(tally=PairedLabels.from_json(content["paired"]), positive=new.positive)
     contract, stated = new.contract, content["stated"]
-    return Unpaired(
-        reference=type(new)(
-            contract,
-            contract.read_tally(content, stated),
-            new.settings,
-            census=new.census,
-            grouped=Grouped.from_json(content["groups"], lambda level: contract.read_tally(level, stated)),
-            found_in={"python": ""},
-        ),
-        name=str(facts["name"]),
-        digest=facts.get("digest"),
-    )
+    tally, found_in = contract.read_tally(content, stated), {"python": ""}
+    grouped = Grouped.from_json(content["groups"], lambda level: contract.read_tally(level, stated))
+    reference = type(new)(contract, tally, new.settings, census=new.census, grouped=grouped, found_in=found_in)
+    return Unpaired(reference=reference, name=str(facts["name"]), digest=facts.get("digest"))

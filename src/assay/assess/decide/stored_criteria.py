@@ -52,9 +52,8 @@ def accepted(
     known = () if before is None else before.criteria
     by_text = {str(one): one for one in (*known, *(read(text, assessment.measures) for text in criteria))}
     if not by_text:
-        raise PlanError(
-            "role-missing", "no criterion is given", where="accept", fix='give one such as "recall >= 0.85"'
-        )
+        what = "no criterion is given"
+        raise PlanError("role-missing", what, where="accept", fix='give one such as "recall >= 0.85"')
     against = against or (None if before is None else before.against)
     found = Accepted(criteria=tuple(by_text.values()), against=against, correction=correction)
     found.decided(assessment)
@@ -82,8 +81,5 @@ def restored(record: Record, assessment: Assessment) -> Accepted | None:
     against = None
     if acceptance["against"] is not None:
         against = against_from_json(record["tallies"]["reference"], acceptance["against"], assessment)
-    return Accepted(
-        criteria=tuple(criterion(text, assessment.measures) for text in acceptance["criteria"]),
-        against=against,
-        correction=acceptance["correction"],
-    )
+    criteria = tuple(criterion(text, assessment.measures) for text in acceptance["criteria"])
+    return Accepted(criteria=criteria, against=against, correction=acceptance["correction"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path as FilePath
@@ -12,7 +13,7 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from assay.assess.plan.document import Path, PlanText, Problem, read_text
+from assay.assess.plan.document import Path, PlanText, Problem, entries, read_text
 from assay.assess.plan.fields import Plan
 from assay.assess.plan.rules import broken
 from assay.assess.plan.section_fields import UNKNOWN, Section, without_none
@@ -58,20 +59,11 @@ def load_plan(path: str | os.PathLike[str]) -> LoadedPlan:
     if problems or plan is None:
         shown = "".join(f"\n           {one.said()}" for one in problems[:SHOWN])
         more = f"\n           and {len(problems) - SHOWN:,} more" if len(problems) > SHOWN else ""
-        raise PlanError(
-            "plan-invalid",
-            f"the plan has {counted(len(problems), 'error')}",
-            where=visible(text.path),
-            found=(shown + more).lstrip(),
-            fix="correct them; `assay schema --kind plan` tells editors every key",
-        )
-    return LoadedPlan(
-        plan=plan,
-        path=text.path,
-        format=text.format,
-        sha256=hashlib.sha256(text.raw).hexdigest(),
-        document=plan.model_dump(mode="json", exclude_unset=True),
-    )
+        what = f"the plan has {counted(len(problems), 'error')}"
+        fix = "correct them; `assay schema --kind plan` tells editors every key"
+        raise PlanError("plan-invalid", what, where=visible(text.path), found=(shown + more).lstrip(), fix=fix)
+    document, sha256 = plan.model_dump(mode="json", exclude_unset=True), hashlib.sha256(text.raw).hexdigest()
+    return LoadedPlan(plan=plan, path=text.path, format=text.format, sha256=sha256, document=document)
 
 
 def planned(document: dict[str, Any], folder: str | os.PathLike[str] = ".") -> LoadedPlan:
@@ -82,18 +74,17 @@ def planned(document: dict[str, Any], folder: str | os.PathLike[str] = ".") -> L
     """
     plan = Plan.model_validate(document)
     content = plan.model_dump(mode="json", exclude_unset=True)
-    return LoadedPlan(
-        plan=plan, path=str(FilePath(folder) / "plan"), format="none", sha256=digest(content), document=content
-    )
+    path = str(FilePath(folder) / "plan")
+    return LoadedPlan(plan=plan, path=path, format="none", sha256=digest(content), document=content)
 
 
 def checked(text: PlanText) -> tuple[Plan | None, list[Problem]]:
     """The model, if there is one, and every problem in the order of the lines."""
-    plan, problems = None, []
+    plan, problems = None, list[Problem]()
     try:
         plan = Plan.model_validate(text.document)
     except ValidationError as error:
-        problems = _translated(error, text.document)
+        problems += _translated(error, text.document)
     problems += broken(text.document, FilePath(text.path).resolve().parent)
     first_problems: dict[Path, Problem] = {}
     for one in problems:
@@ -126,13 +117,8 @@ def plan_schema() -> dict[str, Any]:
     >>> plan_schema()["title"]
     'assay plan'
     """
-    schema = Plan.model_json_schema()
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:assay:plan:1",
-        **schema,
-        "title": "assay plan",
-    }
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "urn:assay:plan:1"}
+    return {**head, **Plan.model_json_schema(), "title": "assay plan"}
 
 
 def keys_at(path: Path) -> list[str] | None:
@@ -151,27 +137,25 @@ def keys_at(path: Path) -> list[str] | None:
     return list(node.model_fields) if isinstance(node, type) and issubclass(node, Section) else None
 
 
-def _translated(error: ValidationError, document: dict[str, Any]) -> list[Problem]:
-    out = []
+def _translated(error: ValidationError, document: dict[str, Any]) -> Iterator[Problem]:
+    """What pydantic found, in words and at the paths of the document."""
     for detail in error.errors(include_url=False):
         path = _in_document(tuple(detail["loc"]), document)
         kind, given = str(detail["type"]), detail.get("input")
         context = detail.get("ctx") or {}
         if kind == "extra_forbidden":
             word = str(path[-1])
-            out.append(
-                _misspelled(path, f"there is no key {quoted(word)} here", word, keys_at(path[:-1]) or [], "remove it")
-            )
+            what, known = f"there is no key {quoted(word)} here", keys_at(path[:-1]) or []
+            yield _misspelled(path, what, word, known, "remove it")
         elif kind == "literal_error":
             choices = _choices(str(context.get("expected", "")))
-            out.append(_misspelled(path, f"{quoted(given)} is not a choice", str(given), choices))
+            yield _misspelled(path, f"{quoted(given)} is not a choice", str(given), choices)
         elif kind == "string_pattern_mismatch" and "[key]" in detail["loc"]:
-            out.append(Problem(path, "a name has letters, digits, - _ . and at most 64 characters", "rename it"))
+            yield Problem(path, "a name has letters, digits, - _ . and at most 64 characters", "rename it")
         elif kind == "missing":
-            out.append(Problem((*path, *detail["loc"][len(path) :]), "is missing", "add it"))
+            yield Problem((*path, *detail["loc"][len(path) :]), "is missing", "add it")
         else:
-            out.append(Problem(path, f"{_said(kind, context, str(detail['msg']))}, not {_shown(given)}"))
-    return out
+            yield Problem(path, f"{_said(kind, context, str(detail['msg']))}, not {_shown(given)}")
 
 
 def _misspelled(path: Path, what: str, word: str, known: list[str], fix: str | None = None) -> Problem:
@@ -184,15 +168,12 @@ _KINDS = {
     "string_too_short": "must not be empty",
     "string_too_long": "is too long",
     "string_pattern_mismatch": "must be 64 hexadecimal digits",
-    "int_type": "must be a whole number",
-    "int_from_float": "must be a whole number",
+    **dict.fromkeys(("int_type", "int_from_float"), "must be a whole number"),
     "float_type": "must be a number",
     "finite_number": "must be a finite number",
     "bool_type": "must be true or false",
-    "list_type": "must be a list",
-    "tuple_type": "must be a list",
-    "dict_type": "must be a table",
-    "model_type": "must be a table",
+    **dict.fromkeys(("list_type", "tuple_type"), "must be a list"),
+    **dict.fromkeys(("dict_type", "model_type"), "must be a table"),
     "date_type": "must be a date such as 2026-01-31",
 }
 _BOUNDS = {
@@ -207,9 +188,7 @@ def _said(kind: str, context: dict[str, Any], message: str) -> str:
     if kind in _BOUNDS:
         name, words = _BOUNDS[kind]
         return words.format(f"{context[name]:g}")
-    if kind.startswith("date"):
-        return _KINDS["date_type"]
-    return _KINDS.get(kind, message[:1].lower() + message[1:])
+    return _KINDS.get("date_type" if kind.startswith("date") else kind, message[:1].lower() + message[1:])
 
 
 def _shown(given: object) -> str:
@@ -226,10 +205,7 @@ def _in_document(loc: tuple[int | str, ...], document: Any) -> Path:  # noqa: AN
     """The path as the user wrote it: pydantic adds the branch of a union and marks of its own."""
     path: list[str | int] = []
     for part in loc:
-        inside = (isinstance(document, dict) and part in document) or (
-            isinstance(document, list) and isinstance(part, int) and part < len(document)
-        )
-        if inside:
-            document = document[part]
+        if part in (known := entries(document)):
+            document = known[part]
             path.append(part)
     return tuple(path)

@@ -96,14 +96,8 @@ def check_references(document: Mapping[str, Any]) -> Iterator[Problem]:
         except AssayError:
             continue  # told where measures are looked at
     if relative and "against" not in metrics:
-        yield Problem(
-            ("metrics", "accept", relative[0]),
-            "non-inferiority needs a reference",
-            'add against = "reference.json", the Record of the reference, to [metrics]',
-        )
+        fix = 'add against = "reference.json", the Record of the reference, to [metrics]'
+        yield Problem(("metrics", "accept", relative[0]), "non-inferiority needs a reference", fix)
     if "against" in metrics and not relative and isinstance(metrics.get("accept"), list):
-        yield Problem(
-            ("metrics", "against"),
-            "no criterion is held against the reference",
-            'add "recall non-inferior margin 0.02" to accept, for one',
-        )
+        fix = 'add "recall non-inferior margin 0.02" to accept, for one'
+        yield Problem(("metrics", "against"), "no criterion is held against the reference", fix)

@@ -136,13 +136,8 @@ class Spots:
 
 def too_deep(line: int) -> PlanError:
     """A plan nested past any sense."""
-    return PlanError(
-        "plan-too-deep",
-        "the plan is nested too deeply",
-        where=f"line {line}",
-        known=f"at most {DEEPEST} levels",
-        fix="write the plan as `assay init` does",
-    )
+    what, fix = "the plan is nested too deeply", "write the plan as `assay init` does"
+    return PlanError("plan-too-deep", what, where=f"line {line}", known=f"at most {DEEPEST} levels", fix=fix)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,13 +156,8 @@ def read_text(path: str | os.PathLike[str]) -> PlanText:
     shown = os.fspath(path)
     form = FORMATS.get(FilePath(path).suffix.lower())
     if form is None:
-        raise PlanError(
-            "plan-unreadable",
-            "the file does not end like a plan",
-            where=visible(shown),
-            known=", ".join(FORMATS),
-            fix="write the plan as TOML",
-        )
+        what, known = "the file does not end like a plan", ", ".join(FORMATS)
+        raise PlanError("plan-unreadable", what, where=visible(shown), known=known, fix="write the plan as TOML")
     raw = _bytes(shown)
     try:
         text = raw.decode("utf-8").removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").replace("\r\n", "\n")
@@ -200,21 +190,17 @@ def _bytes(shown: str) -> bytes:
             "no-file", f"cannot read {visible(shown)}", where=visible(shown), found=error.strerror, fix="give a plan"
         ) from error
     if max(size, len(raw)) > LARGEST:
+        what, known = "the file is larger than any plan", f"at most {LARGEST:,} bytes"
+        fix = "give a plan; data belong in files that the plan names"
         raise PlanError(
-            "plan-too-large",
-            "the file is larger than any plan",
-            where=visible(shown),
-            found=f"{max(size, len(raw)):,} bytes",
-            known=f"at most {LARGEST:,} bytes",
-            fix="give a plan; data belong in files that the plan names",
+            "plan-too-large", what, where=visible(shown), found=f"{max(size, len(raw)):,} bytes", known=known, fix=fix
         )
     return raw
 
 
 def _unreadable(shown: str, what: str, found: str) -> PlanError:
-    return PlanError(
-        "plan-unreadable", what, where=visible(shown), found=visible(found) if found else None, fix="correct the plan"
-    )
+    fix = "correct the plan"
+    return PlanError("plan-unreadable", what, where=visible(shown), found=visible(found) if found else None, fix=fix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,17 +245,18 @@ def places(document: Any, *patterns: str) -> Iterator[tuple[Path, Any]]:  # noqa
     for pattern in patterns:
         nodes: list[tuple[Path, Any]] = [((), document)]
         for part in pattern.split("."):
-            inside = [(path, _entries(node)) for path, node in nodes]
+            inside = [(path, entries(node)) for path, node in nodes]
             nodes = [
                 ((*path, key), key if part == "@" else value)
-                for path, entries in inside
-                for key, value in (entries.items() if part in ("*", "@") else [(part, entries.get(part))])
-                if part in ("*", "@") or part in entries
+                for path, known in inside
+                for key, value in (known.items() if part in ("*", "@") else [(part, known.get(part))])
+                if part in ("*", "@") or part in known
             ]
         yield from nodes
 
 
-def _entries(node: object) -> dict[Any, Any]:
+def entries(node: object) -> dict[Any, Any]:
+    """What a table or a list holds, by key or place; nothing where it is neither."""
     return node if isinstance(node, dict) else dict(enumerate(node)) if isinstance(node, list) else {}
 
 
@@ -282,9 +269,5 @@ def unknown(path: Path, what: str, word: object, known: Iterable[object]) -> Pro
     """A name that is not among the known ones."""
     names = [str(one) for one in known]
     close = nearest(str(word), names)
-    return Problem(
-        path,
-        f"{what} {quoted(word)}",
-        f'did you mean "{visible(close)}"?' if close else None,
-        known=listed(names, most=12) or "none",
-    )
+    fix = f'did you mean "{visible(close)}"?' if close else None
+    return Problem(path, f"{what} {quoted(word)}", fix, known=listed(names, most=12) or "none")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Any, ClassVar, Final, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
@@ -71,7 +71,6 @@ class Thresholds(Section):
     )
 
 
-VERSION: Final = "1"
 Correction = Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"]
 
 
@@ -263,7 +262,6 @@ class Claim(Section):
 class Plan(Section):
     """A plan: what is declared before anything is counted."""
 
-    sections_of_names: ClassVar[tuple[str, ...]] = ("models", "data", "features", "justifications", "not_applicable")
     assay: Literal["1"] = says("Version of the plan format.", "1", default="1")
     plan: Identity = says("Who planned what, and when.", default=Identity())
     purpose: Purpose = says("Why the assessment is made.", default=Purpose())

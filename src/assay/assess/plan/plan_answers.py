@@ -79,14 +79,9 @@ def open_answers(plan: LoadedPlan, rows: tuple[Row, ...]) -> list[OpenAnswer]:
         stated_rows = [row for row in rows if row.states and _may_apply(plan, row)]
         identity = plan.plan.plan
         waiting |= {f"plan.{name}": stated_rows for name in ("assessor", "date") if not stated(getattr(identity, name))}
-    answers = [
-        OpenAnswer(
-            path=path,
-            rows=tuple(row.id for row in own),
-            shall=tuple(row.id for row in own if row.strength == "shall"),
-        )
-        for path, own in waiting.items()
-    ]
+    shall = {path: tuple(row.id for row in own if row.strength == "shall") for path, own in waiting.items()}
+    ids = {path: tuple(row.id for row in own) for path, own in waiting.items()}
+    answers = [OpenAnswer(path=path, rows=ids[path], shall=shall[path]) for path in waiting]
     return sorted(answers, key=lambda one: (-len(one.shall), -len(one.rows), one.path))
 
 
@@ -110,11 +105,8 @@ def splits_of(plan: LoadedPlan, role: str) -> dict[str, Any]:
 
 def channel_columns(plan: Plan) -> dict[str, str]:
     """Channel columns, by what they are called."""
-    columns = {}
-    for family in FAMILIES:
-        one = getattr(plan.channels, family)
-        if one is not None and one.column is not None:
-            columns[family] = str(one.column)
+    families = {family: getattr(plan.channels, family) for family in FAMILIES}
+    columns = {family: str(own.column) for family, own in families.items() if own and own.column is not None}
     return columns | {column: column for column in plan.channels.other or ()}
 
 

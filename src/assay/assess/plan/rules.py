@@ -129,11 +129,10 @@ def _rising(path: Path, quantiles: Mapping[str, Any]) -> Iterator[Problem]:
 def _roles(document: Mapping[str, Any]) -> Iterator[Problem]:
     several = ("features", "subject", "texts", "picture")  # one sample a subject: its id may serve as both
     parts = [(str(path[-1]), path, column) for path, column in places(document, "columns.*") if path[-1] not in several]
-    parts += [
-        ("predicted", path, column)
-        for path, column in places(document, "models.*.predicted")
-        if "predictions" not in table(document, "models", str(path[1])) and not table(document, "run")
-    ]  # in files of their own
+    if not table(document, "run"):
+        answers = places(document, "models.*.predicted")  # those with predictions lie in files of their own
+        apart = {name for name, model in tables(document, "models") if "predictions" in model}
+        parts += [("predicted", path, column) for path, column in answers if path[1] not in apart]
     parts += [("feature", path, column) for path, column in places(document, "columns.features.*")]
     taken: dict[str, tuple[str, Path]] = {}
     for role, path, column in parts:
@@ -156,11 +155,8 @@ def _classes(document: Mapping[str, Any]) -> Iterator[Problem]:
         yield unknown(("task", "positive"), "the positive class is not among the classes:", positive, spelled)
     distinct = len(set(spelled))
     if classes and ((kind == "binary" and distinct != 2) or (kind == "multiclass" and distinct < 3)):  # noqa: PLR2004
-        yield Problem(
-            ("task", "classes"),
-            f"a {kind} task does not have {distinct} classes",
-            known="binary: 2; multiclass: 3 or more",
-        )
+        what = f"a {kind} task does not have {distinct} classes"
+        yield Problem(("task", "classes"), what, known="binary: 2; multiclass: 3 or more")
     if kind in ("multiclass", "multilabel") and positive is not None:
         yield Problem(("task", "positive"), f"a {kind} task has no positive class", "leave it out")
 
@@ -169,7 +165,7 @@ def _task_type(document: Mapping[str, Any]) -> Iterator[Problem]:
     """The task must be one that exists, and have the roles and options that are given."""
     kind = table(document, "task").get("type")
     known = [*KINDS, *(name for name in task_names() if name not in ("classification", *KINDS))]
-    if kind is None or not isinstance(kind, str):
+    if not isinstance(kind, str):
         return
     if kind not in known:
         yield unknown(("task", "type"), "there is no task", kind, known)
@@ -305,21 +301,15 @@ def _file(path: Path, place: str, folder: FilePath) -> Iterator[Problem]:
             yield Problem(path, "a password stands in the plan", "leave it out: PGPASSWORD or ~/.pgpass")
         return
     if FilePath(place).is_absolute() or ".." in FilePath(place).parts or "\0" in place or "://" in place:
-        yield Problem(
-            path,
-            f"{quoted(place)} does not lie in the folder of the plan",
-            "put the file beside the plan and name it from there",
-        )
+        what = f"{quoted(place)} does not lie in the folder of the plan"
+        yield Problem(path, what, "put the file beside the plan and name it from there")
         return
     rows = path[0] == "data" or path[-1] == "predictions" or "predictions" in path
     several = rows and ((any(sign in place for sign in "*?[") and any(folder.glob(place))) or (folder / place).is_dir())
     if not several and not (folder / place).is_file():
         near = nearest(place, _beside(folder))
-        yield Problem(
-            path,
-            f"there is no file {quoted(place)}",
-            f'did you mean "{visible(near)}"?' if near else "name a file from the folder of the plan",
-        )
+        fix = f'did you mean "{visible(near)}"?' if near else "name a file from the folder of the plan"
+        yield Problem(path, f"there is no file {quoted(place)}", fix)
 
 
 def _beside(folder: FilePath) -> list[str]:

@@ -32,13 +32,8 @@ def demand_range(part: ScorePart, where: str) -> None:
     for column in part.whole.columns:
         low, high = (float(column.value.min()), float(column.value.max())) if len(column.value) else (0.0, 0.0)
         if math.isinf(high - low):
-            raise OutOfRange(
-                "score-not-finite",
-                "the scores lie farther apart than a float64 can tell",
-                where=where,
-                found=f"{low:g} to {high:g}",
-                fix="divide them by a constant",
-            )
+            what, shown = "the scores lie farther apart than a float64 can tell", f"{low:g} to {high:g}"
+            raise OutOfRange("score-not-finite", what, where=where, found=shown, fix="divide them by a constant")
 
 
 def score_notes(part: ScorePart, positive: Label | None, level: float = 0.95) -> tuple[str, ...]:

@@ -4,28 +4,34 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from assay.assess.arguments import ScoreSettings
 from assay.assess.scores.score_notes import demand_range, score_notes
-from assay.assess.scores.threshold_syntax import rule
-from assay.core.errors import PlanError, RowsError
+from assay.core.errors import PlanError, RowsError, unknown_choice
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.label_types import Classes, classes, kind_of
 from assay.rows.logits import as_chances, log_odds
-from assay.rows.score_columns import ScoreColumns, demand_kind, labels_by_score, score_columns
+from assay.rows.score_columns import EXACT, ScoreColumns, demand_kind, labels_by_score, score_columns
 from assay.rows.scored_source import Rescaled, by_largest, by_threshold, ranked_last, renormalised, sound
 from assay.rows.source import FrameSource, Roles, Source
 from assay.tally.by_group import MISSING, free_name
 from assay.tally.labels.array_counts import count
 from assay.tally.labels.label_cells import Cells, Counted
+from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_aggregation import count_ranks, count_row_scores, count_scores
 from assay.tally.scores.score_tally import Scores, UnitScores, Wanted
+from assay.tasks.classification.measures import threshold_rules
+from assay.tasks.classification.measures.threshold_rules import Chosen
 from assay.tasks.classification.score_part import UNCALLED, ScorePart, Threshold
 
 if TYPE_CHECKING:
@@ -33,6 +39,16 @@ if TYPE_CHECKING:
 
 TWO: Final = 2
 DEFAULT_RULE: Final = "youden"
+Levels: TypeAlias = dict[str, dict[Label, ScorePart]]
+Rule: TypeAlias = Callable[[Ranked], Chosen]
+KNOWN: Final = (
+    "youden, equal error, f1 (f2, f0.5 ...), recall 0.9, specificity 0.9, precision 0.9,"
+    " cost 1:5 (of a false positive : of a miss)"
+)
+_NUMBER: Final = r"(\d+(?:\.\d*)?|\.\d+)"
+_TARGET: Final = re.compile(rf"(recall|specificity|precision)(?:\s*(?:>=|=)\s*|\s+){_NUMBER}")
+_COST: Final = re.compile(rf"cost(?:\s*=\s*|\s+){_NUMBER}\s*:\s*{_NUMBER}")
+_F: Final = re.compile(rf"f\s*{_NUMBER}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +74,52 @@ class Decided:
     chosen_on: Scores | None = None
     """The scores that a threshold was chosen on, where those are of other rows."""
 
+    def tallied(
+        self, settled: Classes, level: float
+    ) -> tuple[ScorePart, Levels, dict[str | None, UnitScores], tuple[str, ...]]:
+        """The scores of all rows, of every level of every factor, and of both unit by unit; and notes about them."""
+        part, levels, by_unit = _count_parts(self, settled)
+        demand_range(part, self.source.where)
+        return part, levels, by_unit, (*self.notes, *score_notes(part, settled.positive, level))
+
+
+def rule(text: str) -> Rule:
+    """The rule a text names: youden, equal error, f1, recall 0.9, cost 1:5.
+
+    >>> import numpy as np
+    >>> t = Ranked(score=np.array([0.2, 0.5, 0.9]), pos=np.array([0, 1, 1]), neg=np.array([2, 1, 0]))
+    >>> rule("recall 1")(t).threshold
+    0.5
+    """
+    plain = text.strip().lower().replace("_", " ").replace("-", " ")
+    if plain in ("youden", "equal error"):
+        return cast("Rule", getattr(threshold_rules, plain.replace(" ", "_")))
+    if match := _F.fullmatch(plain):
+        return partial(threshold_rules.largest_f, beta=float(match[1]))
+    if match := _COST.fullmatch(plain):
+        return partial(threshold_rules.cost_ratio, cost_fp=float(match[1]), cost_fn=float(match[2]))
+    if match := _TARGET.fullmatch(plain):
+        return partial(getattr(threshold_rules, f"target_{match[1]}"), **{match[1]: float(match[2])})
+    words = ("youden", "equal error", "f1", "recall 0.9", "specificity 0.9", "precision 0.9", "cost 1:5")
+    what = f'"{visible(text)}" is neither a number nor a rule for a threshold'
+    raise unknown_choice(plain, words, what, where="threshold", known=KNOWN, fix="write one of these")
+
+
+def plain_threshold(given: object) -> float | str | None:
+    """A threshold as a plain number, whatever library it is of; rules stay as they are.
+
+    >>> from decimal import Decimal
+    >>> plain_threshold(Decimal("0.5")), plain_threshold("youden")
+    (0.5, 'youden')
+    """
+    if given is None or isinstance(given, str):
+        return given
+    whole = isinstance(given, int) and abs(given) > EXACT
+    if isinstance(given, (Real, Decimal)) and not isinstance(given, bool) and not whole and math.isfinite(given):
+        return float(given)
+    what, known = f"{visible(repr(given))} is not a threshold", "a finite number, or a rule"
+    raise PlanError("option-unknown", what, where="threshold", known=known, fix="give a number such as 0.5")
+
 
 def demand_scores(columns: ScoreColumns | None, settings: ScoreSettings, threshold: object) -> None:
     """Check statements about scores, which need scores."""
@@ -65,16 +127,11 @@ def demand_scores(columns: ScoreColumns | None, settings: ScoreSettings, thresho
     threshold_from = settings.threshold_from
     for name, given in (("threshold", threshold), ("threshold_from", threshold_from)):
         if columns is None and given is not None:
-            raise PlanError(
-                "role-missing", f"{name} is given, but no scores are", where="score", fix="give score=... (--score)"
-            )
+            what = f"{name} is given, but no scores are"
+            raise PlanError("role-missing", what, where="score", fix="give score=... (--score)")
     if threshold_from is not None and not (threshold is None or isinstance(threshold, str)):
-        raise PlanError(
-            "role-clash",
-            "both a threshold and rows to choose it on are given",
-            where="threshold",
-            fix='give one of them, or a rule such as threshold="youden"',
-        )
+        fix = 'give one of them, or a rule such as threshold="youden"'
+        raise PlanError("role-clash", "both a threshold and rows to choose it on are given", where="threshold", fix=fix)
     if settings.operating_points and columns is None:
         raise PlanError("role-missing", "operating points need scores", where="score", fix="give score=... (--score)")
 
@@ -87,12 +144,8 @@ def validation(request: RowRequest, data: object) -> Callable[[], Source] | None
     if data is not None:
         return lambda: request.open(given, Roles(truth=roles.truth, predicted=None, score=roles.score))
     if not isinstance(given, Mapping) or set(given) != {"truth", "score"}:
-        raise PlanError(
-            "role-clash",
-            "threshold_from holds no truth and score",
-            where="threshold_from",
-            fix='without data=, give threshold_from={"truth": ..., "score": ...}',
-        )
+        fix = 'without data=, give threshold_from={"truth": ..., "score": ...}'
+        raise PlanError("role-clash", "threshold_from holds no truth and score", where="threshold_from", fix=fix)
     return lambda: request.open(None, Roles(truth=given["truth"], predicted=None, score=score_columns(given["score"])))
 
 
@@ -137,12 +190,9 @@ def _chosen(decided: Decided, text: str) -> tuple[Threshold, Scores]:
     """The threshold a rule chooses on some rows, and their scores."""
     truth = {cell[0] for cell in decided.counted.cells}
     if None in truth and decided.request.missing_score != "drop":
-        raise RowsError(
-            "missing-label",
-            "some rows a threshold is to be chosen on have no true label",
-            where=decided.source.where,
-            fix='complete the labels, or leave these rows out: missing="drop" (--missing drop)',
-        )
+        what = "some rows a threshold is to be chosen on have no true label"
+        fix = 'complete the labels, or leave these rows out: missing="drop" (--missing drop)'
+        raise RowsError("missing-label", what, where=decided.source.where, fix=fix)
     known = cast("set[Label]", truth - {None})
     settled = _two_classes(known, decided.labels, decided.request.in_labels_of(known), decided.source)
     scores = _count_parts(decided, settled)[0].whole
@@ -181,17 +231,10 @@ def decide(source: Source, request: RowRequest, *, threshold: float | None) -> D
     share = 100 * ties / max(1, counts.rows)
     tied = f"{counted(ties, 'row')} ({share:.3g} %) with several largest scores: the first of these classes was taken"
     return Decided(
-        source=source,
-        counted=counts,
-        lost=lost,
+        source=source, counted=counts, lost=lost, request=request, decided=how, last=last, rescaled=rescaled,
         labels=request.labels if labels is None or request.labels is not None else in_order(labels),
-        score_labels=labels,
-        notes=(tied,) if ties else (),
-        decided=how,
-        request=request,
-        last=last,
-        rescaled=rescaled,
-    )
+        score_labels=labels, notes=(tied,) if ties else (),
+    )  # fmt: skip
 
 
 def _count_truth(source: Source) -> tuple[Counted, set[Label]]:
@@ -203,12 +246,9 @@ def _count_truth(source: Source) -> tuple[Counted, set[Label]]:
 def _positive_column(source: Source, request: RowRequest) -> int:
     """Which of two columns a threshold speaks of: that of the positive class."""
     if len(request.columns.columns) != TWO:
-        raise PlanError(
-            "score-columns",
-            f"a threshold fits one score column, and there are {len(request.columns.columns)}",
-            where=source.where,
-            fix="leave the threshold out: the class with the largest score is then called",
-        )
+        what = f"a threshold fits one score column, and there are {len(request.columns.columns)}"
+        fix = "leave the threshold out: the class with the largest score is then called"
+        raise PlanError("score-columns", what, where=source.where, fix=fix)
     truth = _count_truth(by_threshold(source, math.inf))[1]  # one look at the truth, whose labels name the columns
     request = request.in_labels_of(truth)
     labels = labels_by_score(request.columns, truth, request.labels)
@@ -235,13 +275,9 @@ def _two_classes(truth: set[Label], declared: Sequence[Label] | None, request: R
 def demand_two(settled: Classes) -> None:
     """One column of scores serves two classes."""
     if settled.positive is None:
-        raise PlanError(
-            "score-columns",
-            f"there is one score column and there are {counted(len(settled.labels), 'class', 'classes')}",
-            where="score",
-            known=listed(settled.labels),
-            fix="give one column for each class: score={label: column} (--score LABEL=COLUMN)",
-        )
+        what = f"there is one score column and there are {counted(len(settled.labels), 'class', 'classes')}"
+        fix = "give one column for each class: score={label: column} (--score LABEL=COLUMN)"
+        raise PlanError("score-columns", what, where="score", known=listed(settled.labels), fix=fix)
 
 
 def _named(counts: Counted, called: tuple[Label, ...]) -> Counted:
@@ -259,18 +295,6 @@ def _named(counts: Counted, called: tuple[Label, ...]) -> Counted:
     )
 
 
-Levels: TypeAlias = dict[str, dict[Label, ScorePart]]
-
-
-def tallied(
-    decided: Decided, settled: Classes, level: float
-) -> tuple[ScorePart, Levels, dict[str | None, UnitScores], tuple[str, ...]]:
-    """The scores of all rows, of every level of every factor, and of both unit by unit; and notes about them."""
-    part, levels, by_unit = _count_parts(decided, settled)
-    demand_range(part, decided.source.where)
-    return part, levels, by_unit, (*decided.notes, *score_notes(part, settled.positive, level))
-
-
 def _count_parts(decided: Decided, settled: Classes) -> tuple[ScorePart, Levels, dict[str | None, UnitScores]]:
     if decided.score_labels is None:
         demand_two(settled)
@@ -280,18 +304,10 @@ def _count_parts(decided: Decided, settled: Classes) -> tuple[ScorePart, Levels,
     else:
         places = {label: i for i, label in enumerate(decided.score_labels)}
         if lost := [x for x in settled.labels if x not in places]:
-            raise PlanError(
-                "score-columns",
-                f"no score column is given for the class {quoted(lost[0])}",
-                where="score",
-                known=listed(decided.score_labels),
-                fix="give one column for each class",
-            )
-        wanted = Wanted(
-            labels=settled.labels,
-            scored=settled.labels,
-            columns=tuple(places[label] for label in settled.labels),
-        )
+            what, known = f"no score column is given for the class {quoted(lost[0])}", listed(decided.score_labels)
+            raise PlanError("score-columns", what, where="score", known=known, fix="give one column for each class")
+        columns = tuple(places[label] for label in settled.labels)
+        wanted = Wanted(labels=settled.labels, scored=settled.labels, columns=columns)
     request = decided.request
     wanted = replace(
         wanted,
@@ -304,17 +320,11 @@ def _count_parts(decided: Decided, settled: Classes) -> tuple[ScorePart, Levels,
         what = "the threshold was chosen on the very rows that are assessed: truth and scores are the same"
         raise _optimistic(what)
     part = ScorePart(
-        kind=request.scores.kind,
-        whole=tallies.whole,
+        kind=request.scores.kind, whole=tallies.whole, stored=decided.source.stored, link=request.link,
         ranks=count_ranks(decided.source, wanted) if decided.score_labels is not None else None,
-        by_row=_by_row(decided, wanted) if settled.positive is None else None,
-        thresholds=decided.thresholds,
-        decided=decided.decided,
-        stored=decided.source.stored,
-        last=decided.last,
-        rescaled=decided.rescaled,
-        link=request.link,
-    )
+        by_row=_by_row(decided, wanted) if settled.positive is None else None, thresholds=decided.thresholds,
+        decided=decided.decided, last=decided.last, rescaled=decided.rescaled,
+    )  # fmt: skip
     groups: Levels = {}
     for name, levels in tallies.by_factor.items():
         missing = free_name(MISSING, levels)

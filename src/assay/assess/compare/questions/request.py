@@ -95,34 +95,18 @@ class Asking:
         """The row of the table, or the test that was named; `free` questions are asked beside it."""
         if self.asked.test is None or free:
             return choose(self.kind, self.models, question, facts)
-        return insist(
-            self.asked.test,
-            self.kind,
-            self.models,
-            question,
-            facts,
-            because=self.asked.because,
-            override=self.asked.override,
-            accept_dependence=self.asked.accept_dependence,
-        )
+        how = {name: getattr(self.asked, name) for name in ("because", "override", "accept_dependence")}
+        return insist(self.asked.test, self.kind, self.models, question, facts, **how)
 
     def run(self, test: Significance, tally: object, choice: Choice, **more: object) -> tuple[Finding, ...]:
         """Run a test on a tally with as much of what was asked as it takes."""
         asked = self.asked
-        given = {
-            "level": asked.level,
-            "draws": asked.draws,
-            "seed": asked.seed,
-            "stratified": asked.stratified,
-            "margin": asked.margin,
-            "costs": None if asked.costs is None else asked.costs.cells,
-            **more,
-        }
+        given = {name: getattr(asked, name) for name in ("level", "draws", "seed", "stratified", "margin")}
+        given |= {"costs": None if asked.costs is None else asked.costs.cells, **more}
         fitting = {name: value for name, value in given.items() if name in test.parameters and value is not None}
         found = test.pairs(tally, **fitting)
-        notes = [(*one.notes, *one.note_disagreement()) for one in found]
-        own = zip(found, notes, strict=True)
-        return tuple(replace(one, chosen=choice.why, label=choice.label, notes=said) for one, said in own)
+        why, label = choice.why, choice.label
+        return tuple(one.said(chosen=why, label=label, notes=(*one.notes, *one.note_disagreement())) for one in found)
 
     def by_pair(
         self, t: Any, choice: Choice, measures: Sequence[Measure | str | None] = (None,),  # noqa: ANN401  a paired tally
@@ -153,9 +137,8 @@ class Asking:
         if self.asked.margin is None:
             return []
         if self.models > 2:  # noqa: PLR2004  a pair
-            raise PlanError(
-                "comparison-needs", "a margin is stated for more than two models", fix="compare two models at a time"
-            )
+            what = "a margin is stated for more than two models"
+            raise PlanError("comparison-needs", what, fix="compare two models at a time")
         question = Question.EQUIVALENCE if self.asked.equivalence else Question.NON_INFERIORITY
         choice = self.choice(question, facts, free=True)
         test = cast("Significance", choice.test)

@@ -94,9 +94,8 @@ def of_channels(channels: Mapping[str, PairedLabels], asked: Asked) -> Answer:
     """Two models in every level of a channel, which together hold all rows."""
     models = next(iter(channels.values())).models
     by = {name: one.outcomes(*models) for name, one in channels.items()}
-    facts = Facts(
-        n=sum(one.n for one in by.values()), disagree=sum(one.disagree for one in by.values()), models=len(models)
-    )
+    disputes = sum(one.disagree for one in by.values())
+    facts = Facts(n=sum(one.n for one in by.values()), disagree=disputes, models=len(models))
     asking = Asking(asked=asked, kind=Kind.LABELS, models=len(models))
     choice = asking.choice(Question.CHANNELS, facts, free=True)
     told = asking.run(test_of(choice), Channels(by=by, models=(models[0], models[1])), choice)
@@ -108,15 +107,14 @@ def of_scores(t: PairedScores, asked: Asked) -> list[Answer]:
     asking = Asking(asked=asked, kind=Kind.SCORES, models=len(t.models))
     facts = Facts(n=t.m + t.n, models=len(t.models), near_perfect=near_perfect(t), fewest=min(t.m, t.n))
     choice = asking.choice(Question.AUROC, facts)
-    if t.bits is not None and test_of(choice).family == "permutation":
-        raise PlanError(
-            "comparison-needs",
-            f"{test_of(choice).name} reads scores row by row, and there are so many that they were rounded and counted",
-            fix="leave the test out; or hold the scores in memory: exact_scores=NUMBER (--exact-scores)",
-        )
-    findings = asking.run(test_of(choice), t, choice)
+    test = test_of(choice)
+    if t.bits is not None and test.family == "permutation":
+        what = f"{test.name} reads scores row by row, and there are so many that they were rounded and counted"
+        fix = "leave the test out; or hold the scores in memory: exact_scores=NUMBER (--exact-scores)"
+        raise PlanError("comparison-needs", what, fix=fix)
+    findings = asking.run(test, t, choice)
     family: tuple[str, ...] = ()
-    if test_of(choice).pairwise:  # every pair is a question of its own, so nothing follows
+    if test.pairwise:  # every pair is a question of its own, so nothing follows
         choice, findings = replace(choice, after=None), tuple(adjusted(findings, asked.correction))
         family = tuple(f"auroc of {' and '.join(one.models)}" for one in findings)
     if choice.after is not None:
@@ -183,9 +181,8 @@ def _accuracy(asking: Asking, t: PairedLabels, choice: Choice) -> Answer:
     first = asking.run(test, t.patterns() if test.takes is Patterns else t, choice)
     pairs = [test_outcomes(t.outcomes(a, b), asking.asked.level) for a, b in combinations(t.models, 2)]
     told = tuple(adjusted(pairs, asking.asked.correction))
-    return Answer(
-        question="accuracy", kind=Kind.LABELS, choice=choice, findings=(*first, *told), family=family_of(told)
-    )
+    findings = (*first, *told)
+    return Answer(question="accuracy", kind=Kind.LABELS, choice=choice, findings=findings, family=family_of(told))
 
 
 def _strata(asking: Asking, t: PairedLabels, positive: Label, choice: Choice) -> Answer:
@@ -226,12 +223,8 @@ def of_rows(t: PerUnit, asked: Asked, *, positive: Label | None) -> list[Answer]
     if asked.test is not None and asked.test not in (OF_VERY_MANY, SWAPS[kind]):
         return _forced(asking, t, facts, positive)
     if many and kind is not Kind.CLASS_SCORES and asked.stratified:
-        raise PlanError(
-            "comparison-needs",
-            f"{t.units:,} units are compared by a large-sample test, which draws nothing",
-            where="stratified",
-            fix="leave it out",
-        )
+        what = f"{t.units:,} units are compared by a large-sample test, which draws nothing"
+        raise PlanError("comparison-needs", what, where="stratified", fix="leave it out")
     measures = _wanted(t, asked, imbalance, positive=positive is not None)
     answers = of_costs(asking, t, facts) if t.calls is not None else []
     answers += by_pairs(asking, t, facts, measures, positive=positive, free=asked.test is None)
@@ -277,9 +270,8 @@ def _forced(asking: Asking, t: PerUnit, facts: Facts, positive: Label | None) ->
         every = PairedLabels(labels=t.labels, models=t.models, codes=codes, count=t.entries)
         answers = of_labels(every.only(*t.models), free, positive=positive)
     else:
-        raise PlanError(
-            "comparison-needs", f"{asked.test} has no values to take", fix="give predictions, or scores of two classes"
-        )
+        what = f"{asked.test} has no values to take"
+        raise PlanError("comparison-needs", what, fix="give predictions, or scores of two classes")
     first = answers[0]
     told = tuple(finding.said(label=forced.label) for finding in first.findings)
     return [replace(first, kind=asking.kind, choice=replace(first.choice, label=forced.label), findings=told)]
@@ -371,9 +363,8 @@ def _check_takes(choice: Choice, kind: type) -> None:
     """Check that the test of a choice takes a kind of tally."""
     if choice.test is None or choice.test.takes is not kind:
         name = choice.test.name if choice.test else "no test"
-        raise PlanError(
-            "comparison-needs", f"{name} has no values to take", fix="leave the test out: the table chooses it"
-        )
+        what = f"{name} has no values to take"
+        raise PlanError("comparison-needs", what, fix="leave the test out: the table chooses it")
 
 
 def _mark_different(answer: Answer) -> Answer:

@@ -99,11 +99,8 @@ def test_pairs_after(asking: Asking, tally: object, choice: Choice, first: Findi
 def _five(t: Blocks, a: int, b: int) -> FiveByTwo:
     gap = t.pair(a, b).difference
     if gap.n != RUN * HALF:
-        raise PlanError(
-            "comparison-needs",
-            f"a 5x2 cross-validation has ten values a model, not {gap.n}",
-            fix="give them run by run: first half, second half, five times",
-        )
+        what = f"a 5x2 cross-validation has ten values a model, not {gap.n}"
+        raise PlanError("comparison-needs", what, fix="give them run by run: first half, second half, five times")
     exact = [Fraction(x, gap.over) for x in gap.whole]
     return FiveByTwo.of(
         [exact[2 * i : 2 * i + 2] for i in range(RUN)], models=(t.models[a], t.models[b]), about=t.about
@@ -117,11 +114,9 @@ def _paired(t: Blocks, a: int, b: int, test: Significance, test_over_train: obje
     if test.takes is not Folds:
         return Halved.of(t.pair(a, b)) if test.takes is Halved else t.pair(a, b)
     if test_over_train is None:
-        raise PlanError(
-            "comparison-needs",
-            "values of resamples need the size of a test part over its training part",
-            fix="state folds=k for k-fold cross-validation, or test_over_train=...",
-        )
+        what = "values of resamples need the size of a test part over its training part"
+        fix = "state folds=k for k-fold cross-validation, or test_over_train=..."
+        raise PlanError("comparison-needs", what, fix=fix)
     return Folds.of(t.pair(a, b), test_over_train=test_over_train)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import assay
-from assay.assess import group_levels
+from assay.assess import assessment_views
 from assay.inference import estimates as inference_estimates
 from tests import flat
 
@@ -59,7 +59,7 @@ def test_every_method_gives_a_level_the_same_beside_others(cells):
 
 def test_more_levels_than_take_further_draws_are_as_each_alone(monkeypatch):
     monkeypatch.setattr("assay.inference.intervals.functions_of_counts.MOST_LEVELS", 4)
-    monkeypatch.setattr(group_levels, "MOST_LEVELS", 4)
+    monkeypatch.setattr(assessment_views, "MOST_LEVELS", 4)
     same_as_one_by_one(made_up(6))
     drawn = assessed(made_up(6)).by_group["g"].values()
     assert {view["kl_truth_pred"].interval.draws for view in drawn} == {2000}
@@ -72,7 +72,7 @@ def test_levels_that_few_stand_beside_take_further_draws():
 
 
 def test_a_record_of_many_levels_lists_the_leading_measures_and_says_so(monkeypatch):
-    monkeypatch.setattr(group_levels, "MOST_LISTED", 5)
+    monkeypatch.setattr(assessment_views, "MOST_LISTED", 5)
     a = assessed(made_up(6))
     names = [estimate["measure"] for estimate in a.record["estimates"] if estimate["slice"] == {"g": 3}]
     assert sorted(names) == ["accuracy", "balanced_accuracy", "f1", "precision", "recall"]
@@ -87,7 +87,7 @@ def test_a_record_of_many_levels_lists_the_leading_measures_and_says_so(monkeypa
 
 
 def test_measures_that_were_asked_for_are_listed_of_any_number_of_levels(monkeypatch):
-    monkeypatch.setattr(group_levels, "MOST_LISTED", 5)
+    monkeypatch.setattr(assessment_views, "MOST_LISTED", 5)
     a = assessed(made_up(6), measures=["specificity"])
     assert [estimate["measure"] for estimate in a.record["estimates"]] == ["specificity"] * 7
     assert not any("levels" in note for note in a.record["notes"])
