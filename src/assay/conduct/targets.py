@@ -76,10 +76,7 @@ class CommandConnection(LineProcess):
             super().__init__(command)
         except OSError as error:
             raise PlanError(
-                "no-file",
-                "the command cannot be started",
-                found=visible(command[0]),
-                fix="check its name and path",
+                "no-file", "the command cannot be started", found=visible(command[0]), fix="check its name and path"
             ) from error
 
     def ask(self, places: Sequence[int], timeout: float) -> list[Any]:

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.measures.declare import Measure, Tally
-    from assay.tally.unit_models import UnitModels
-    from assay.tally.unit_table import Sums
+    from assay.tally.unit_table import Sums, UnitModels
 
     Values = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 

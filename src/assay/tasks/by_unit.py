@@ -21,9 +21,8 @@ from assay.inference.estimates import Estimate, Estimates, Interval, build_estim
 from assay.inference.unit_comparison import compare_measure, model_pairs
 from assay.inference.unit_intervals import jackknife_interval
 from assay.measures.declare import Measure, parse
-from assay.tally.paired.model_tallies import ModelTallies
-from assay.tally.unit_models import UnitModels
-from assay.tally.unit_table import Sums, UnitTable
+from assay.tally.base import ModelTallies
+from assay.tally.unit_table import Sums, UnitModels, UnitTable
 from assay.tasks.task_estimates import TaskEstimates
 from assay.tasks.task_settings import TaskSettings
 

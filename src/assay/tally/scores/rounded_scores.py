@@ -52,18 +52,6 @@ def describe_rounding(bits: int) -> str:
     return f"scores rounded to {bits} significant bits"
 
 
-def significant_bits(classes: int) -> int:
-    """Bits that keep the cells of so many classes, true and scored, below CELLS.
-
-    >>> significant_bits(2), significant_bits(22), significant_bits(100)
-    (13, 13, 8)
-    """
-    bits = SIGNIFICANT
-    while bits > FEWEST and classes * classes * OCTAVES << (bits - 1) > CELLS:
-        bits -= 1
-    return bits
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rounding:
     """How the scores of a tally were rounded: significant bits, and whether near 1 as near 0."""
@@ -73,12 +61,15 @@ class Rounding:
 
     @classmethod
     def of_classes(cls, classes: int, *, probability: bool) -> Rounding:
-        """The rounding of a tally of so many classes."""
-        return cls(bits=significant_bits(classes), probability=probability)
+        """With bits that keep the cells of so many classes, true and scored, below CELLS.
 
-    def finer(self) -> Rounding:
-        """One more bit."""
-        return Rounding(bits=self.bits + 1, probability=self.probability)
+        >>> [Rounding.of_classes(classes, probability=True).bits for classes in (2, 22, 100)]
+        [13, 13, 8]
+        """
+        bits = SIGNIFICANT
+        while bits > FEWEST and classes * classes * OCTAVES << (bits - 1) > CELLS:
+            bits -= 1
+        return cls(bits=bits, probability=probability)
 
     def apply(self, scores: Floats) -> Floats:
         """Rounds scores."""

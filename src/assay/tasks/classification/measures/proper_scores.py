@@ -13,8 +13,8 @@ from assay.core.text import counted
 from assay.core.traits import EXTENSION, HIGHER, LOWER, NEITHER, RAINIO
 from assay.core.values import NO_ROWS, Number, Undefined, number
 from assay.measures.declare import measure
-from assay.tally.scores.log_odds import clipped
 from assay.tally.scores.ranked_table import Ranked
+from assay.tally.scores.score_tally import clipped
 from assay.tasks.classification.measures.roc_hull import hulls
 
 if TYPE_CHECKING:
