@@ -15,7 +15,7 @@ from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 from assay.core.values import Undefined
 from assay.inference.intervals.rater_intervals import agreement_interval, standard_error
 from assay.measures.rater_coefficients import cohen, fleiss, gwet, krippendorff, weights
-from assay.tally.labels.ratings import Ratings
+from assay.tally.contingency_tables import Ratings
 
 HELD = tomllib.loads((Path(__file__).parent / "raters.toml").read_text(encoding="utf-8"))
 COEFFICIENTS = {"fleiss": fleiss, "gwet": gwet, "krippendorff": krippendorff}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from assay.conduct.connections import Connection, RequestFailed, Target
+from assay.conduct.targets import Connection, RequestFailed, Target
 from assay.core.errors import RowsError
 from assay.core.text import visible
 

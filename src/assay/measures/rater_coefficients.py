@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 import numpy as np
 
 from assay.core.values import Undefined
-from assay.tally.labels.ratings import Ratings
+from assay.tally.contingency_tables import Ratings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
+from assay.core.arrays import BITS, quantum_exponent
 from assay.core.errors import OutOfRange, damaged_record
-from assay.core.quanta import BITS, quantum_exponent
 from assay.tally.base import count_from_json, count_to_json
 
 if TYPE_CHECKING:

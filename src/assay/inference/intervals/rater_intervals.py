@@ -19,7 +19,7 @@ from assay.measures.rater_coefficients import Agreement, Weighting, cohen, fleis
 
 if TYPE_CHECKING:
     from assay.inference.intervals.interval_choice import Found
-    from assay.tally.labels.ratings import Ratings
+    from assay.tally.contingency_tables import Ratings
 
 TWO: Final = 2
 WEIGHTINGS: Final[tuple[Weighting, ...]] = ("none", "linear", "quadratic")

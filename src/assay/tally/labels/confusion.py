@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 DENSE = 2048
 """Up to this many classes a full K x K matrix may be laid out (32 MiB); above, only occupied cells are touched."""
-
-
 MOST_SHOWN = 20
 """Classes that a notebook shows."""
 
@@ -118,9 +116,8 @@ class Confusion(Shown, Digested):
         squares: Sequence[Fraction] | None = None,
     ) -> Confusion:
         """From cells by class number; sorted, so that equal counts have equal form."""
-        checked(
-            sum(count if isinstance(count, list) else np.asarray(count).tolist())
-        )  # so that no margin can wrap around
+        # Checked so that no margin can wrap around.
+        checked(sum(count if isinstance(count, list) else np.asarray(count).tolist()))
         order = np.lexsort((predicted, truth))
         counts = np.array(count, dtype=object if weighted else np.int64)
         return cls(
@@ -203,14 +200,9 @@ class Confusion(Shown, Digested):
                 known=listed(order),
                 fix="declare every class of the tally",
             )
+        count, squares = self.count.tolist(), None if self.squares is None else self.squares.tolist()
         return Confusion.from_codes(
-            order,
-            truth,
-            predicted,
-            self.count.tolist(),
-            rows=self.rows,
-            weighted=self.weighted,
-            squares=None if self.squares is None else self.squares.tolist(),
+            order, truth, predicted, count, rows=self.rows, weighted=self.weighted, squares=squares
         )
 
     def __add__(self, other: Confusion) -> Confusion:
@@ -250,14 +242,16 @@ class Confusion(Shown, Digested):
     def from_json(cls, content: Mapping[str, object]) -> Confusion:
         """The inverse of `to_json`."""
         demand_kind(content, "confusion", "a confusion tally")
-        cells = cast("list[list[object]]", content["cells"])
+        cells, weighted = cast("list[list[object]]", content["cells"]), bool(content["weighted"])
+        truth, predicted = (np.array([cell[side] for cell in cells], dtype=np.int64) for side in (0, 1))
+        counts = [count_from_json(cell[2]) for cell in cells]
         return cls.from_codes(
             cast("list[Label]", content["labels"]),
-            np.array([cell[0] for cell in cells], dtype=np.int64),
-            np.array([cell[1] for cell in cells], dtype=np.int64),
-            [_exact(count_from_json(cell[2]), weighted=bool(content["weighted"])) for cell in cells],
+            truth,
+            predicted,
+            [Fraction(count) for count in counts] if weighted else counts,
             rows=cast("int", content["rows"]),
-            weighted=bool(content["weighted"]),
+            weighted=weighted,
             squares=_squares(content.get("squares"), len(cells)),
         )
 
@@ -273,10 +267,6 @@ def _squares(content: object, cells: int) -> list[Fraction] | None:
     if len(squares) != cells:
         raise damaged_record(what=f"a tally has {cells:,} cells and {len(squares):,} sums of squares")
     return squares
-
-
-def _exact(count: Count, *, weighted: bool) -> Count:
-    return Fraction(count) if weighted else count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from assay.core.arrays import BITS
 from assay.core.errors import EngineError, RowsError
 from assay.core.labels import Label
-from assay.core.quanta import BITS
 from assay.rows.engines.score_expressions import arrays, fetched
 from assay.rows.label_types import label_of
 from assay.rows.source import FrameSource
