@@ -75,9 +75,8 @@ def run(
 
     left = [unit for unit in todo if unit not in outcomes]
     failed: dict[tuple[str, int], Trouble] = {}
-    going = (
-        unit for unit in left if not failed
-    )  # after a failure nothing new is begun; what runs is finished and kept
+    # After a failure nothing new is begun; what runs is finished and kept.
+    going = (unit for unit in left if not failed)
     with progress_bar("folds") as tell:
         for unit, outcome in _outcomes(estimators, data, folds, going, seed=seed, jobs=jobs):
             if isinstance(outcome, Trouble):

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import IO, Any, Final, cast
 from urllib.parse import SplitResult, urlsplit
 
+from assay.conduct.worker import plain
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import visible
 
@@ -351,12 +352,12 @@ def _pickled(target: object) -> bytes:
 
 
 def _line(part: Any) -> bytes:  # noqa: ANN401
-    text = part if isinstance(part, str) else json.dumps(_jsonable(part))
+    text = part if isinstance(part, str) else json.dumps(plain(part))
     return text.replace("\n", " ").encode()
 
 
 def _bodies(inputs: Any, template: str | None) -> list[bytes]:  # noqa: ANN401
-    texts = [json.dumps(_jsonable(part)) for part in inputs]
+    texts = [json.dumps(plain(part)) for part in inputs]
     if template is None:
         return [text.encode() for text in texts]
     if "{input}" not in template:
@@ -364,7 +365,3 @@ def _bodies(inputs: Any, template: str | None) -> list[bytes]:  # noqa: ANN401
             "option-unknown", "the template has no {input}", fix="write template='{\"instances\": [{input}]}'"
         )
     return [template.replace("{input}", text).encode() for text in texts]
-
-
-def _jsonable(part: Any) -> Any:  # noqa: ANN401
-    return part.tolist() if hasattr(part, "tolist") else part

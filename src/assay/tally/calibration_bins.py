@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -45,9 +46,9 @@ class CalibrationBins:
             rows, right = (one.astype(np.int64).tolist() for one in (count, positive))
             total = exact_sums(table.score, both.astype(np.int64), place, size)
         else:
-            ones = np.ones(len(place))
-            rows, right = (_fractions(one, ones, place, size) for one in (both, pos))
-            total = _fractions(both, table.score, place, size)
+            rows, right = (_fractions(map(Fraction, one.tolist()), place, size) for one in (both, pos))
+            pairs = zip(table.score.tolist(), both.tolist(), strict=True)
+            total = _fractions((Fraction(score) * Fraction(weight) for score, weight in pairs), place, size)
         return cls(edges=tuple(edges.tolist()), count=tuple(rows), positive=tuple(right), total=tuple(total))
 
     @property
@@ -92,10 +93,10 @@ def placed(score: Floats, edges: Floats) -> NDArray[np.int64]:
     return np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)
 
 
-def _fractions(counts: Floats, score: Floats, place: NDArray[np.int64], size: int) -> list[Fraction]:
+def _fractions(values: Iterable[Fraction], place: NDArray[np.int64], size: int) -> list[Fraction]:
     sums = [Fraction(0)] * size
-    for i, count, factor in zip(place.tolist(), counts.tolist(), score.tolist(), strict=True):
-        sums[i] += Fraction(count) * Fraction(factor)
+    for i, value in zip(place.tolist(), values, strict=True):
+        sums[i] += value
     return sums
 
 

@@ -53,18 +53,8 @@ class Confusion(Shown, Digested):
     """Of weighted rows: the sum of squared weights in each cell, without which there is no interval."""
 
     PUBLIC = (
-        "binary",
-        "cells",
-        "k",
-        "labels",
-        "matrix",
-        "rows",
-        "to_json",
-        "total",
-        "weighted",
-        "with_labels",
-        "worth",
-    )
+        "binary", "cells", "k", "labels", "matrix", "rows", "to_json", "total", "weighted", "with_labels", "worth",
+    )  # fmt: skip
 
     def __repr__(self) -> str:
         """Rows and classes in one line."""

@@ -19,7 +19,7 @@ from assay.core.text import listed
 from assay.rows.engines.duckdb_engine import quote_identifier
 from assay.rows.engines.score_expressions import arrays, complete, embedded, fetched
 from assay.rows.files.formats import FRAME
-from assay.rows.files.opened_file import OpenedFile, number_sql, translated
+from assay.rows.files.opened_file import number_sql, translated
 from assay.rows.joins.mismatch_errors import SUBJECT
 from assay.rows.source import ArraySource, FrameSource, Source
 from assay.rows.spark.spark_errors import rows_changed
@@ -31,7 +31,6 @@ from assay.tally.scores.rounded_scores import JOINT, round_column
 from assay.tally.scores.score_tally import Wanted
 
 if TYPE_CHECKING:
-    import duckdb
     from numpy.typing import NDArray
 
     from assay.core.arrays import Floats, Whole
@@ -74,28 +73,12 @@ def lines(source: Source) -> Lines:
     labelled = [source.truth, source.predicted, *cast("list[str]", others)]
     labelled += [source.group[SUBJECT]] if SUBJECT in source.group else []
     numbers = [*source.score, *([source.weight] if source.weight else [])]
-    if not source.score and not is_held(source):
-        return _counted_lines(source, labelled, len(others))
-    names, reals = columns_of(source, labelled, numbers)
-    return Lines(
-        truth=names[0],
-        calls=names[1 : len(others) + 2],
-        scores=tuple(reals[: len(source.score)]),
-        subject=names[-1] if SUBJECT in source.group else None,
-        weight=reals[-1] if source.weight else None,
-    )
-
-
-def _counted_lines(source: FrameSource, labelled: list[str], others: int) -> Lines:
-    """Rows alike, counted by the engine: a unit has few combinations of truth and calls, however many rows."""
-    by = dict.fromkeys([*labelled, *([source.weight] if source.weight else [])])
-    counted_rows = source.frame.group_by(*by).agg(nw.len().alias(TIMES)).select(*by, TIMES)
-    if not source.frame.implementation.is_dask():  # it would read one partition only
-        counted_rows = counted_rows.head(MOST_ENTRIES + 1)
-    names, reals = columns_of(
-        replace(source, frame=counted_rows), labelled, [*([source.weight] if source.weight else []), TIMES], TIMES
-    )
-    if len(names[0]) > MOST_ENTRIES:
+    alike = not source.score and not is_held(source)
+    if alike:
+        source, numbers = _count_alike(source, [*labelled, *numbers]), [*numbers, TIMES]
+    names, reals = columns_of(source, labelled, numbers, TIMES if alike else None)
+    times = reals.pop().astype("int64") if alike else None
+    if alike and len(names[0]) > MOST_ENTRIES:
         raise PlanError(
             "comparison-needs",
             f"the units hold more than {MOST_ENTRIES:,} combinations of truth and predictions",
@@ -104,25 +87,38 @@ def _counted_lines(source: FrameSource, labelled: list[str], others: int) -> Lin
         )
     return Lines(
         truth=names[0],
-        calls=names[1 : others + 2],
-        scores=(),
+        calls=names[1 : len(others) + 2],
+        scores=tuple(reals[: len(source.score)]),
         subject=names[-1] if SUBJECT in source.group else None,
-        weight=reals[0] if source.weight else None,
-        times=reals[-1].astype("int64"),
+        weight=reals[-1] if source.weight else None,
+        times=times,
     )
+
+
+def _count_alike(source: FrameSource, columns: Sequence[str]) -> FrameSource:
+    """Rows alike, counted by the engine: a unit has few combinations of truth and calls, however many rows."""
+    by = dict.fromkeys(columns)
+    counted_rows = source.frame.group_by(*by).agg(nw.len().alias(TIMES)).select(*by, TIMES)
+    if not source.frame.implementation.is_dask():  # it would read one partition only
+        counted_rows = counted_rows.head(MOST_ENTRIES + 1)
+    return replace(source, frame=counted_rows)
 
 
 def joint(source: Source) -> dict[Cell, int]:
     """How often each combination of truth, first call and all further columns occurs, counted where the rows live."""
     if isinstance(source, FrameSource):
-        cells = group_cells(source, [source.truth, source.predicted, *source.group.values()])
-        if source.opened is not None:
-            source.opened.confirm(sum(rows for rows, _ in cells.values()) + source.dropped)
-    else:
-        from assay.tally.labels.array_counts import count_columns
+        return _count_cells(source, [source.truth, source.predicted, *source.group.values()])
+    from assay.tally.labels.array_counts import count_columns
 
-        cells = count_columns([source.truth, source.predicted, *source.group.values()], None)
+    cells = count_columns([source.truth, source.predicted, *source.group.values()], None)
     return {cell: rows for cell, (rows, _) in cells.items()}
+
+
+def _count_cells(source: FrameSource, columns: Sequence[str]) -> dict[Cell, int]:
+    cells = {cell: rows for cell, (rows, _) in group_cells(source, columns).items()}
+    if source.opened is not None:
+        source.opened.confirm(sum(cells.values()) + source.dropped)
+    return cells
 
 
 def is_held(source: Source) -> bool:
@@ -182,7 +178,7 @@ def count_joint_scores(
             fix="compare the areas under the ROC curves; or hold the scores in memory, 8 bytes a row and model:"
             " scores=ScoreSettings(exact_scores=NUMBER) (--exact-scores)",
         )
-    truth = _true_labels(source)
+    truth = {label: rows for (label,), rows in _count_cells(source, [source.truth]).items()}
     known = in_order(label for label in truth if label is not None)
     if None in truth or not 0 < len(known) <= TWO:
         return JointScores(truth=truth, tally=None)
@@ -190,14 +186,6 @@ def count_joint_scores(
     if (rows := sum(truth.values())) != tally.m + tally.n:  # the rows changed between two passes
         raise rows_changed(source.where, rows, tally.m + tally.n)
     return JointScores(truth=truth, tally=tally, own=known[-1])
-
-
-def _true_labels(source: FrameSource) -> dict[Label | None, int]:
-    """How many rows each true label has; None stands for rows without one."""
-    cells = group_cells(source, [source.truth])
-    if source.opened is not None:
-        source.opened.confirm(sum(rows for rows, _ in cells.values()) + source.dropped)
-    return {label: rows for (label,), (rows, _) in cells.items()}
 
 
 def joint_scores(source: FrameSource, models: Sequence[str], positive: Label) -> PairedScores:
@@ -252,22 +240,11 @@ def columns_of(
     """Columns of labels and columns of numbers of every row, held compactly: texts are numbered in the engine."""
     where = [f"{source.where}, {source.shown(column)}" for column in labelled]
     opened = embedded(source)
-    if opened is not None:
-        return _from_engine(opened, source.frame.to_native(), labelled, numbers, where, source.dropped, times)
-    found = fetch_columns(source, [*labelled, *numbers], times)
-    codes = [Codes.of_values(one, place) for one, place in zip(found, where, strict=False)]
-    return codes, [np.asarray(one, dtype=np.float64) for one in found[len(labelled) :]]
-
-
-def _from_engine(  # noqa: PLR0917  the rows, their columns, and what these are called
-    opened: OpenedFile,
-    relation: duckdb.DuckDBPyRelation,
-    labelled: Sequence[str],
-    numbers: Sequence[str],
-    where: Sequence[str],
-    dropped: int = 0,
-    times: str | None = None,
-) -> tuple[list[Codes], list[Floats]]:
+    if opened is None:
+        found = fetch_columns(source, [*labelled, *numbers], times)
+        codes = [Codes.of_values(one, place) for one, place in zip(found, where, strict=False)]
+        return codes, [np.asarray(one, dtype=np.float64) for one in found[len(labelled) :]]
+    relation = source.frame.to_native()
     types = {name: str(kind).partition("(")[0] for name, kind in zip(relation.columns, relation.types, strict=True)}
     texts: dict[int, list[Label | None]] = {}
     chosen, joins = [], []
@@ -292,7 +269,7 @@ def _from_engine(  # noqa: PLR0917  the rows, their columns, and what these are 
     each = opened.arrays(f"SELECT {asked} FROM {_LINES} AS l {' '.join(joins)}")  # noqa: S608  quoted
     columns = [each[f"k{i}"] for i in range(len(chosen))]
     rows = len(columns[0]) if times is None else int(columns[len(labelled) + list(numbers).index(times)].sum())
-    opened.confirm(rows + dropped)
+    opened.confirm(rows + source.dropped)
     codes = [
         Codes(codes=array, names=(*texts[place], None)).labelled(where[place])
         if place in texts
