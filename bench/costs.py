@@ -19,7 +19,7 @@ from assay.inference.estimates import Interval
 from assay.inference.intervals.bounded_means import cost_interval
 from assay.inference.intervals.interval_choice import Wanted
 from assay.measures import parse
-from assay.tally.labels.row_costs import Priced
+from assay.tally.labels.confusion import Priced
 
 SEED = 4213
 TRUTHS = {

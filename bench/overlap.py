@@ -42,7 +42,7 @@ def ours(folder: Path, way: str) -> int:
     from assay.tally.data.near_duplicates import near_numbers
     from assay.tally.data.split_counts import SplitRows
 
-    a, b = (SplitRows.open(folder / f"{name}.parquet", reading=Reading()) for name in "ab")
+    a, b = (SplitRows.of(str(folder / f"{name}.parquet"), reading=Reading()) for name in "ab")
     if way == "near numbers":
         return near_numbers(a, b, {"x1": 1e-5, "x4": 1e-5}, ["x2", "x3"], None).rows
     return a.shared(b, *(("id",) if way == "id" else FEATURES), nearly=way == "nearly").rows

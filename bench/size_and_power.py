@@ -40,11 +40,10 @@ from assay.inference.units.permutation_and_bootstrap import (
 from assay.tally.contingency_tables import Outcomes
 from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.different_rows import Apart
-from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.paired.per_unit import PerUnit
-from assay.tally.real_values import Blocks, FiveByTwo, Folds, Pairs
+from assay.tally.real_values import Blocks, FiveByTwo, Folds, Halved, Pairs
 
 ALPHA = 0.05
 Rejected = dict[str, bool]
@@ -211,8 +210,8 @@ def data_sets(rng: np.random.Generator, shift: float) -> Rejected:
     """Values on 12 independent data sets of different difficulty: two models, then four."""
     level = rng.normal(size=(12, 1)) * 2
     x = level + rng.standard_t(4, size=(12, 4)) + np.array([shift, 0, 0, 0])
-    pairs, blocks = Pairs.of(x[:, 0], x[:, 1]), Blocks.of(x.tolist())
-    few = Blocks.of(x[:7, :3].tolist())
+    pairs, blocks = Pairs.of(x[:, 0], x[:, 1]), Blocks.of({str(i): column for i, column in enumerate(x.T)})
+    few = Blocks.of({str(i): column for i, column in enumerate(x[:7, :3].T)})
     return _rejected(
         {
             "Wilcoxon, 12 sets": wilcoxon(pairs).p,

@@ -17,7 +17,7 @@ import numpy as np
 from assay.inference.tests.mcnemar import mcnemar_plain
 from assay.inference.tests_catalogue import find_test
 from assay.tally.contingency_tables import Outcomes
-from assay.tally.labels.label_codes import Codes
+from assay.tally.labels.label_cells import Codes
 from assay.tally.paired.per_unit import PerUnit
 
 MEASURES = ("accuracy", "recall", "specificity", "balanced_accuracy", "f1", "matthews_corrcoef")

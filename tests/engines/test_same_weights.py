@@ -25,8 +25,8 @@ from assay.rows.engines import score_expressions as scoreframes
 from assay.rows.files.formats import Reading
 from assay.rows.open import open_source
 from assay.rows.source import Roles
-from assay.tally import engine_weights
 from assay.tally.base import Weight
+from assay.tally.labels import engine_counts
 from assay.tally.labels.array_counts import count
 
 LAZY = {
@@ -180,7 +180,7 @@ def back(monkeypatch):
         rows.append(len(found))
         return found
 
-    for module in (scoreframes, engine_weights):
+    for module in (scoreframes, engine_counts):
         monkeypatch.setattr(module, "fetched", watched)
     return rows
 

@@ -127,7 +127,7 @@ def opened(name):
     from assay.rows.files.formats import Reading
     from assay.tally.data.split_counts import SplitRows
 
-    return SplitRows.open(made("binary").inquiry.loaded.folder / name, reading=Reading())
+    return SplitRows.of(str(made("binary").inquiry.loaded.folder / name), reading=Reading())
 
 
 def other_tests():

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from assay.core.errors import PlanError
 from assay.measures import parse
-from assay.tally.scores.rounded_scores import MOST_CLASSES, Rounding, round_scores, significant_bits
+from assay.tally.scores.rounded_scores import MOST_CLASSES, Rounding, round_scores
 from assay.tally.scores.score_tally import Scores
 
 PROBABILITIES = arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1))
@@ -107,7 +107,7 @@ def test_a_measure_of_rounded_scores_is_that_of_the_rounded_rows(name):
 
 
 def test_cells_are_bounded_by_fewer_bits_for_more_classes():
-    bits = [significant_bits(k) for k in range(2, 300)]
+    bits = [Rounding.of_classes(k, probability=True).bits for k in range(2, 300)]
     assert bits == sorted(bits, reverse=True)
     assert (bits[0], bits[-1]) == (13, 7)
     assert MOST_CLASSES**2 * 16 * 2**6 <= 2**25 < (MOST_CLASSES + 1) ** 2 * 16 * 2**6

@@ -18,11 +18,11 @@ from assay.inference.tests_catalogue import every_test, find_test
 from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
 from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.different_rows import Apart
-from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.paired.per_unit import PerUnit
-from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
+from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Halved, Pairs, Sample
+from tests.block_rows import blocks_of
 
 TESTS = every_test()
 COSTS = {(i, j): 0.0 if i == j else 1.0 + i for i in range(3) for j in range(3)}
@@ -117,7 +117,7 @@ def apart(seed, *, swapped=False, same=False):
 
 def blocks(seed, *, same=False):
     x = np.round(rng_of(seed).normal(size=(7, 3)), 2 - seed % 2)
-    return Blocks.of([[row[0]] * 3 for row in x.tolist()] if same else x.tolist())
+    return blocks_of([[row[0]] * 3 for row in x.tolist()] if same else x.tolist())
 
 
 def groups(seed, *, same=False, k=2):

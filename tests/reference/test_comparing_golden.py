@@ -21,7 +21,8 @@ from assay.inference.tests.ranks import wilcoxon
 from assay.inference.tests.several_ranks import critical_difference, friedman, iman_davenport, ranked
 from assay.tally.contingency_tables import Outcomes, Table
 from assay.tally.paired.joint_scores import PairedScores
-from assay.tally.real_values import Blocks, FiveByTwo, Folds, Pairs
+from assay.tally.real_values import FiveByTwo, Folds, Pairs
+from tests.block_rows import blocks_of
 
 near = pytest.approx
 
@@ -118,7 +119,7 @@ def test_ten_folds_corrected_and_naive():
 
 
 def test_six_data_sets_four_models_one_tie():
-    t = Blocks.of(
+    t = blocks_of(
         [[0.8, 0.82, 0.85, 0.79], [0.75, 0.78, 0.77, 0.74], [0.9, 0.91, 0.93, 0.9],
          [0.66, 0.7, 0.72, 0.65], [0.81, 0.8, 0.84, 0.79], [0.72, 0.75, 0.76, 0.7]]
     )  # fmt: skip

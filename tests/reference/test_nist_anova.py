@@ -14,7 +14,8 @@ import scipy.linalg
 import scipy.stats
 
 from assay.inference.tests.anova import greenhouse_geisser, one_way_anova, repeated_measures_anova, squares
-from assay.tally.real_values import Blocks, Groups
+from assay.tally.real_values import Groups
+from tests.block_rows import blocks_of
 
 FOLDER = Path(scipy.stats.__file__).parent / "tests" / "data" / "nist_anova"
 SETS = sorted(FOLDER.glob("*.dat"))
@@ -79,17 +80,17 @@ def test_mauchlys_test_is_that_of_orthonormal_contrasts(j, k):
     w = np.linalg.det(s) / (np.trace(s) / d) ** d
     value = -(j - 1 - (2 * d**2 + d + 2) / (6 * d)) * math.log(w)
     p = scipy.stats.chi2.sf(value, d * (d + 1) / 2 - 1)
-    check = repeated_measures_anova(Blocks.of(x.tolist())).checks[-1]
+    check = repeated_measures_anova(blocks_of(x.tolist())).checks[-1]
     assert float(check.seen.removeprefix("Mauchly p = ")) == pytest.approx(p, rel=5e-3)
     assert check.holds == (p > 0.05)
     epsilon = np.trace(s) ** 2 / (d * (s**2).sum())
-    df = greenhouse_geisser(Blocks.of(x.tolist())).df
+    df = greenhouse_geisser(blocks_of(x.tolist())).df
     assert df == pytest.approx((d * epsilon, d * (j - 1) * epsilon), rel=1e-9)
 
 
 @pytest.mark.parametrize("k", [3, 4])
 def test_degrees_of_freedom_are_never_more_than_without_correction(k):
     for seed in range(8):
-        df = greenhouse_geisser(Blocks.of(spherical(k, 10, seed).tolist())).df
+        df = greenhouse_geisser(blocks_of(spherical(k, 10, seed).tolist())).df
         assert df == pytest.approx((k - 1, 9 * (k - 1)), rel=1e-9)
         assert df[0] <= k - 1

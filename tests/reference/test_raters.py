@@ -22,7 +22,7 @@ from assay.inference.intervals.rater_agreement import (
     standard_error,
     weights,
 )
-from assay.tally.labels.ratings import Ratings
+from assay.tally.contingency_tables import Ratings
 
 HELD = tomllib.loads((Path(__file__).parent / "raters.toml").read_text(encoding="utf-8"))
 COEFFICIENTS = {"fleiss": fleiss, "gwet": gwet, "krippendorff": krippendorff}

@@ -20,10 +20,10 @@ from assay.inference.tests_catalogue import find_test
 from assay.inference.units.class_score_units import judge_units
 from assay.inference.units.permutation_and_bootstrap import mean_permutation, paired_bootstrap, paired_permutation
 from assay.tally.contingency_tables import Calls, Outcomes, Patterns, Strata, Table
-from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
-from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs
+from assay.tally.real_values import FiveByTwo, Folds, Groups, Halved, Pairs
+from tests.block_rows import blocks_of
 
 SEEDS = range(12)
 near = pytest.approx
@@ -190,7 +190,7 @@ def test_repeated_measures_anova_equals_statsmodels(seed):
     x = values(seed, rows=4)
     long = pd.DataFrame([(j, k, x[k, j]) for k in range(4) for j in range(x.shape[1])], columns=["item", "model", "v"])
     peer = AnovaRM(long, "v", "item", within=["model"]).fit().anova_table
-    found = anova.repeated_measures_anova(Blocks.of(x.T.tolist()))
+    found = anova.repeated_measures_anova(blocks_of(x.T.tolist()))
     assert (found.statistic, found.p) == near((peer["F Value"].iloc[0], peer["Pr > F"].iloc[0]), rel=1e-8)
 
 
@@ -199,7 +199,7 @@ def test_friedman_and_its_pairs_equal_scipy_and_scikit_posthocs(seed):
     import scikit_posthocs as sp
 
     x = values(seed, rows=4)
-    t = Blocks.of(x.T.tolist())
+    t = blocks_of(x.T.tolist())
     peer = ss.friedmanchisquare(*x)
     found = several_ranks.friedman(t)
     assert (found.statistic, found.p) == near((peer.statistic, peer.pvalue), rel=1e-9)

@@ -27,6 +27,7 @@ from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.paired.per_unit import PerUnit
 from assay.tally.real_values import Blocks, Groups, Pairs, Sample
+from tests.block_rows import blocks_of
 
 HERE = Path(__file__).parent
 R = json.loads((HERE / "r_tests.json").read_text(encoding="utf-8"))
@@ -206,7 +207,7 @@ def test_spreads_equal_r(case):
 @pytest.mark.parametrize("case", R["measured"])
 def test_analyses_of_variance_equal_r(case):
     x = np.array(case["x"])
-    t = Blocks.of(x.tolist())
+    t = blocks_of(x.tolist())
     plain, corrected = anova.repeated_measures_anova(t), anova.greenhouse_geisser(t)
     assert (plain.statistic, plain.p) == near((case["f"], case["p"]), rel=1e-9)
     assert corrected.p == near(case["gg"], rel=1e-9)
@@ -261,7 +262,7 @@ def test_corrections_equal_r_and_statsmodels(case):
 def test_the_same_test_gives_the_number_of_autorank(case):
     """Its Wilcoxon test is one-sided in the direction the data show, which is half of the two-sided p value."""
     x = np.array(case["values"])
-    t = Blocks.of(x.tolist())
+    t = blocks_of(x.tolist())
     if case["omnibus"] == "ttest":
         assert means.paired_t(Pairs.of(x[:, 0], x[:, 1])).p == near(case["p"], rel=1e-9)
     elif case["omnibus"] == "wilcoxon":
@@ -323,7 +324,7 @@ def test_friedmans_test_by_permutation_agrees_with_all_permutations():
     orders = np.array(list(itertools.permutations(range(3))))
     sums = np.array([orders[list(pick)].sum(axis=0) for pick in itertools.product(range(6), repeat=4)])
     far = (sums**2).sum(axis=1) >= (places.sum(axis=0) ** 2).sum()
-    assert several_ranks.friedman_permutation(Blocks.of(x.tolist()), draws=9999).p == near(far.mean(), abs=0.02)
+    assert several_ranks.friedman_permutation(blocks_of(x.tolist()), draws=9999).p == near(far.mean(), abs=0.02)
 
 
 @pytest.mark.parametrize("seed", range(4))

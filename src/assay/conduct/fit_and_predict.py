@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.conduct.fold_cache import Kept, Outcome, Scored, data_digest, fingerprint
 from assay.conduct.splits import Fold, dice
-from assay.core.errors import PlanError, RowsError, UnknownLabel
+from assay.core.errors import PlanError, RowsError, UnknownLabel, missing_extra
 from assay.core.labels import Label
 from assay.core.progress import progress_bar
 from assay.core.text import counted, listed, quoted, visible
@@ -75,9 +75,8 @@ def run(
 
     left = [unit for unit in todo if unit not in outcomes]
     failed: dict[tuple[str, int], Trouble] = {}
-    going = (
-        unit for unit in left if not failed
-    )  # after a failure nothing new is begun; what runs is finished and kept
+    # After a failure nothing new is begun; what runs is finished and kept.
+    going = (unit for unit in left if not failed)
     with progress_bar("folds") as tell:
         for unit, outcome in _outcomes(estimators, data, folds, going, seed=seed, jobs=jobs):
             if isinstance(outcome, Trouble):
@@ -294,9 +293,7 @@ def demand_scikit_learn() -> None:
     try:
         import sklearn  # noqa: F401
     except ImportError as error:
-        raise PlanError(
-            "missing-extra", "running models needs scikit-learn", fix='pip install "assay[conduct]"'
-        ) from error
+        raise missing_extra("conduct", "running models needs scikit-learn") from error
 
 
 def _failed(model: str, fold: Fold, trouble: Trouble, *, kept: bool) -> PlanError:

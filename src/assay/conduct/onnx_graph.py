@@ -10,15 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 LAYERS: Final = (
-    "Conv",
-    "ConvTranspose",
-    "Gemm",
-    "MatMul",
-    "MaxPool",
-    "AveragePool",
-    "GlobalAveragePool",
-    "GlobalMaxPool",
-)
+    "Conv", "ConvTranspose", "Gemm", "MatMul", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool",
+)  # fmt: skip
 """Convolution, pooling and fully connected layers, which Annex C counts."""
 
 

@@ -10,20 +10,18 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.conduct.connections import Connection, RequestFailed, Target
+from assay.conduct.targets import Connection, RequestFailed, Target
 from assay.core.errors import RowsError
 from assay.core.text import visible
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Whole: TypeAlias = NDArray[np.int64]
+    from assay.core.arrays import Whole
 
 FAILED: Final = -1
 CLOSED: Final = ("single-stream", "multi-stream")
@@ -110,9 +108,7 @@ class RunTimes:
         return float(np.quantile(late, 0.95, method="inverted_cdf")) / 1e9 if len(late) else 0.0
 
 
-def time_run(
-    target: Target, inputs: int, pace: Pace, run: int, tell: Callable[[int], None] = lambda _: None
-) -> RunTimes:
+def time_run(target: Target, inputs: int, pace: Pace, run: int, tell: Callable[[int], None]) -> RunTimes:
     """One run: connect, warm up, ask by the schedule, close."""
     workers = 1 if target.one_at_a_time or pace.scenario in CLOSED else pace.workers
     connections: list[Connection] = []
@@ -224,8 +220,6 @@ def search_rate(
     target: Target, inputs: int, pace: Pace, *, bound: float, share: float, tell: Callable[[int], None]
 ) -> float:
     """The highest rate of requests, by halving, at which a short run keeps the bound; a run at it has to confirm it."""
-    from dataclasses import replace
-
     short = min(pace.requests, 300)
     closed = time_run(target, inputs, replace(pace, scenario="single-stream", requests=short), 0, tell)
     answered = closed.latencies[closed.latencies != FAILED]

@@ -160,10 +160,6 @@ def _take_parts(parts: Iterable[tuple[object, object]], rows: Rows, seed: int) -
         yield Fold(repeat=1, fold=i, test=_places(test, i), others=_places(train, i))
 
 
-def _by_row(rows: Rows, k: int, chance: np.random.Generator | None) -> Any:  # noqa: ANN401  an array of row numbers
-    return dealt(rows.n, k, chance)
-
-
 def _declare(name: str, deal: Deal, **more: Any) -> Scheme:  # noqa: ANN401  fields of a scheme
     """A scheme whose options, with their defaults, are the keywords of what deals its rows."""
     known = inspect.signature(deal).parameters.values()
@@ -174,7 +170,7 @@ def _declare(name: str, deal: Deal, **more: Any) -> Scheme:  # noqa: ANN401  fie
 SCHEMES: Final[dict[str, Scheme]] = {
     scheme.name: scheme
     for scheme in (
-        _declare("kfold", partial(_deal_once, _by_row), takes_groups=False),
+        _declare("kfold", partial(_deal_once, lambda rows, k, chance: dealt(rows.n, k, chance)), takes_groups=False),
         _declare("stratified", partial(_deal_once, dealt_by_class), takes_groups=False),
         _declare("grouped", partial(_deal_once, dealt_by_group)),
         _declare("stratified_grouped", partial(_deal_once, dealt_by_class_and_group)),

@@ -98,7 +98,7 @@ def dealt(n: int, k: int, chance: Dice | None = None) -> Places:
         what = f"{counted(n, 'row')} cannot be dealt into {k:,} segments"
         raise _too_few(what, f"ask for {n:,} folds at most, which is leave-one-out" if n > 1 else "give more rows")
     segment = np.repeat(np.arange(k), [n // k + (i < n % k) for i in range(k)])
-    return segment if chance is None else _shuffled(segment, chance)
+    return segment if chance is None else segment[chance.permutation(n)]
 
 
 def dealt_by_class(rows: Rows, k: int, chance: Dice | None = None) -> Places:
@@ -116,7 +116,7 @@ def dealt_by_class(rows: Rows, k: int, chance: Dice | None = None) -> Places:
     segment, start = np.empty(rows.n, dtype=np.int64), 0
     for c in np.argsort(first, kind="stable"):
         own = np.sort((start + np.arange(have[c])) % k)
-        segment[rows.classes == c] = own if chance is None else _shuffled(own, chance)
+        segment[rows.classes == c] = own if chance is None else own[chance.permutation(len(own))]
         start += int(have[c])
     return segment
 
@@ -274,10 +274,6 @@ def repeats_alike(folds: Sequence[Fold]) -> int:
 
 def _too_few(what: str, fix: str, found: str | None = None) -> RowsError:
     return RowsError("too-few-rows", what, found=found, fix=fix)
-
-
-def _shuffled(segment: Places, chance: Dice) -> Places:
-    return segment[chance.permutation(len(segment))]
 
 
 def _groups(rows: Rows, k: int) -> Places:

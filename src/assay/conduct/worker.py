@@ -17,15 +17,9 @@ from typing import Any, Final
 
 Answer = Callable[[list[Any]], list[Any]]
 
-ONNX_TYPES: Final = {
-    "tensor(float)": "float32",
-    "tensor(double)": "float64",
-    "tensor(float16)": "float16",
-    "tensor(int64)": "int64",
-    "tensor(int32)": "int32",
-    "tensor(uint8)": "uint8",
-    "tensor(bool)": "bool",
-}
+SAME: Final = ("float16", "int64", "int32", "uint8", "bool")
+"""Types of numbers that ONNX calls as NumPy does."""
+ONNX_TYPES: Final = {"tensor(float)": "float32", "tensor(double)": "float64"} | {f"tensor({x})": x for x in SAME}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -42,9 +36,8 @@ def main(arguments: Sequence[str]) -> int:
     _tell(answers, {"ready": True})
     for line in iter(sys.stdin.buffer.readline, b""):
         try:
-            _tell(
-                answers, {"answers": [_plain(part) for part in answer([inputs[int(place)] for place in line.split()])]}
-            )
+            parts = answer([inputs[int(place)] for place in line.split()])
+            _tell(answers, {"answers": [plain(part) for part in parts]})
         except Exception as error:  # noqa: BLE001  a failed request does not end the run
             _tell(answers, {"error": f"{type(error).__name__}: {error}"})
     return 0
@@ -62,7 +55,8 @@ def _load_inputs(place: str) -> list[Any]:
     return json.loads(Path(place).read_text(encoding="utf-8"))  # type: ignore[no-any-return]
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401
+def plain(value: Any) -> Any:  # noqa: ANN401
+    """What JSON can hold of an array or a number of NumPy."""
     return value.tolist() if hasattr(value, "tolist") else value
 
 

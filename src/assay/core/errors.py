@@ -233,6 +233,11 @@ def missing_extra(extra: str, what: str, **lines: str) -> PlanError:
     return PlanError("missing-extra", what, fix=f'pip install "assay[{extra}]"', **lines)
 
 
+def damaged_record(*, what: str, found: str | None = None) -> RecordError:
+    """The error for a part of a Record that cannot be what was written."""
+    return RecordError("record-unreadable", what, found=found, fix="restore the file from its source")
+
+
 def unknown_choice(
     word: object, words: Iterable[object], what: str, *, code: str = "option-unknown",
     fix: str = "choose one of them", **lines: str,

@@ -8,7 +8,7 @@ import math
 from fractions import Fraction
 from typing import Final, NoReturn, TypeAlias
 
-from assay.core.errors import RecordError
+from assay.core.errors import RecordError, damaged_record
 from assay.core.text import visible
 
 DEEPEST: Final = 32
@@ -25,18 +25,11 @@ def strict_json(text: str, where: str) -> object:
         members = dict(pairs)
         if len(members) != len(pairs):
             twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
-            raise RecordError(
-                "record-unreadable",
-                f'the key "{visible(twice)}" stands twice in one object',
-                where=where,
-                fix="keep one of them",
-            )
+            raise _unreadable(where, f'the key "{visible(twice)}" stands twice in one object', "keep one of them")
         return members
 
     def refuse(word: str) -> NoReturn:
-        raise RecordError(
-            "record-unreadable", f"{word} is not JSON", where=where, fix="write the file again with assay"
-        )
+        raise _unreadable(where, f"{word} is not JSON", "write the file again with assay")
 
     def finite(number: str) -> float:
         value = float(number)
@@ -49,13 +42,7 @@ def strict_json(text: str, where: str) -> object:
     except RecursionError as error:
         raise _too_deep(where) from error
     except ValueError as error:
-        raise RecordError(
-            "record-unreadable",
-            "the file is not JSON",
-            where=where,
-            found=visible(str(error)),
-            fix="give a record.json",
-        ) from error
+        raise _unreadable(where, "the file is not JSON", found=visible(str(error))) from error
     if is_deeper(content, DEEPEST):
         raise _too_deep(where)
     return content
@@ -75,14 +62,12 @@ def is_deeper(content: object, most: int) -> bool:
     return True
 
 
+def _unreadable(where: str, what: str, fix: str = "give a record.json", **lines: str) -> RecordError:
+    return RecordError("record-unreadable", what, where=where, fix=fix, **lines)
+
+
 def _too_deep(where: str) -> RecordError:
-    return RecordError(
-        "record-unreadable",
-        "the file is nested too deeply",
-        where=where,
-        known=f"at most {DEEPEST} levels",
-        fix="give a record.json",
-    )
+    return _unreadable(where, "the file is nested too deeply", known=f"at most {DEEPEST} levels")
 
 
 def count_to_json(count: Count) -> int | str:
@@ -103,13 +88,9 @@ def count_from_json(text: object) -> Count:
     (Fraction(1, 2), 3)
     """
     if isinstance(text, bool) or not isinstance(text, (int, str)):
-        raise RecordError(
-            "record-unreadable", f"a count is written as {text!r}", fix="restore the file from its source"
-        )
+        raise damaged_record(what=f"a count is written as {text!r}")
     try:
         exact = Fraction(text)
     except (ValueError, ZeroDivisionError) as error:
-        raise RecordError(
-            "record-unreadable", f"a count is written as {text!r}", fix="restore the file from its source"
-        ) from error
+        raise damaged_record(what=f"a count is written as {text!r}") from error
     return exact.numerator if exact.denominator == 1 else exact

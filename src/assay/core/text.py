@@ -36,7 +36,7 @@ def visible(name: object) -> str:
     text = redacted(str(name))
     if not text:
         return "(empty text)"
-    shown = "".join(_escape(c) if unicodedata.category(c) in _INVISIBLE else c for c in text[: SHOWN + 1])
+    shown = _escaped(text[: SHOWN + 1])
     if len(text) <= SHOWN:
         return shown
     mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
@@ -60,15 +60,12 @@ def one_line(text: str) -> str:
     >>> one_line("next     assay run a\n::error b\x1b]0;c")
     'next     assay run a\\n::error b\\x1b]0;c'
     """
-    parts = _OWN.split(redacted(text))
-    return "".join(
-        part if i % 2 else "".join(_escape(c) if unicodedata.category(c) in _INVISIBLE else c for c in part)
-        for i, part in enumerate(parts)
-    )
+    return "".join(part if i % 2 else _escaped(part) for i, part in enumerate(_OWN.split(redacted(text))))
 
 
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
+def _escaped(text: str) -> str:
+    shown = (c.encode("unicode_escape").decode() if unicodedata.category(c) in _INVISIBLE else c for c in text)
+    return "".join(shown)
 
 
 def quoted(label: object) -> str:
@@ -80,14 +77,14 @@ def quoted(label: object) -> str:
     return f'"{visible(label)}"' if isinstance(label, str) else visible(label)
 
 
-def listed(items: Iterable[object], *, most: int = 8, join: str = ", ") -> str:
+def listed(items: Iterable[object], *, most: int = 8) -> str:
     """Some items in a row, and how many were left out.
 
     >>> listed(["a", "b", "c"], most=2)
     '"a", "b" and 1 more'
     """
     every = list(items)
-    shown = join.join(quoted(item) for item in every[:most])
+    shown = ", ".join(quoted(item) for item in every[:most])
     rest = len(every) - most
     return f"{shown} and {rest:,} more" if rest > 0 else shown
 

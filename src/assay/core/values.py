@@ -160,9 +160,8 @@ def root(x: Amount) -> Amount:
 def _exact_root(x: object) -> Fraction:
     exact = Fraction(cast("int", x))
     smaller = max(0, exact.denominator.bit_length() - exact.numerator.bit_length())
-    places = (
-        ROOT_BITS + smaller
-    )  # a tiny amount, such as a product of tiny weights, keeps as many figures as a large one
+    # A tiny amount, such as a product of tiny weights, keeps as many figures as a large one.
+    places = ROOT_BITS + smaller
     scaled = (exact.numerator << (2 * places)) // exact.denominator
     return Fraction(math.isqrt(scaled), 1 << places)
 
@@ -176,17 +175,12 @@ def floats(x: Amount) -> NDArray[np.float64]:
 
 def quotient(top: Amount, over: Amount) -> NDArray[np.float64]:
     """Elementwise quotient, correctly rounded for exact entries, NaN where the denominator is zero."""
-    if _exact(top) and _exact(over):
-        if _small(top) and _small(over):
-            return _floats_divided(floats(top), floats(over))
+    if _exact(top) and _exact(over) and not (_small(top) and _small(over)):
         wide = np.broadcast_arrays(np.asarray(top, dtype=object), np.asarray(over, dtype=object))
         pairs = zip(wide[0].flat, wide[1].flat, strict=True)
         found = [_divided(a, b) if b != 0 else math.nan for a, b in pairs]
         return np.array(found, dtype=np.float64).reshape(wide[0].shape)
-    return _floats_divided(floats(top), floats(over))
-
-
-def _floats_divided(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    a, b = floats(top), floats(over)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(b == 0, np.nan, a / b)
 
@@ -198,9 +192,8 @@ def pick(x: Amount, index: int) -> Amount:
 
 def exact_cells(x: object) -> Amount:
     """Whole counts as an object array of Python integers, which never overflow."""
-    return cast(
-        "Amount", np.array([v if isinstance(v, Fraction) else int(v) for v in np.asarray(x).tolist()], dtype=object)
-    )
+    whole = [v if isinstance(v, Fraction) else int(v) for v in np.asarray(x).tolist()]
+    return cast("Amount", np.array(whole, dtype=object))
 
 
 def _same(a: Amount, b: Amount) -> bool:

@@ -17,16 +17,14 @@ from assay.inference.declare import Significance
 from assay.inference.intervals.rater_agreement import coefficients, kappas
 from assay.inference.multiplicity import FAILURES
 from assay.rows.columns import Coded, coded
-from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
+from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Ratings, Strata, Successes, Table
 from assay.tally.labels.confusion import Confusion
 from assay.tally.labels.label_cells import Codes
-from assay.tally.labels.ratings import Ratings
 from assay.tally.paired.different_rows import Apart
-from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.paired.per_unit import PerUnit
-from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
+from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Halved, Pairs, Sample
 
 if TYPE_CHECKING:
     from assay.inference.findings import Finding

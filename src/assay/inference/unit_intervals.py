@@ -33,8 +33,7 @@ from assay.inference.tail_probabilities import Tail
 if TYPE_CHECKING:
     from assay.core.arrays import Floats
     from assay.measures.declare import Measure, Tally
-    from assay.tally.unit_models import UnitModels
-    from assay.tally.unit_table import Sums, UnitTable
+    from assay.tally.unit_table import Sums, UnitModels, UnitTable
 
     Values = Callable[[Floats], Floats]
 

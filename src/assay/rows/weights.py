@@ -7,8 +7,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from assay.core.arrays import quantum_exponent
 from assay.core.errors import OutOfRange, not_numbers
-from assay.core.quanta import quantum_exponent
 from assay.core.text import visible
 from assay.rows.row_positions import places
 from assay.rows.source import FrameSource, Source, first_rows

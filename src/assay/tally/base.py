@@ -10,11 +10,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Final, Generic, Protocol, Self, TypeAlias, TypeGuard, TypeVar, cast
 
 import numpy as np
 
-from assay.core.errors import OutOfRange, PlanError, RecordError
+from assay.core.errors import OutOfRange, PlanError, RecordError, damaged_record
 from assay.core.json_text import SAFE as SAFE  # noqa: PLC0414  these four are found here, too
 from assay.core.json_text import Count as Count  # noqa: PLC0414
 from assay.core.json_text import count_from_json as count_from_json  # noqa: PLC0414
@@ -69,9 +69,7 @@ def demand_same_weighting(*weighted: bool) -> None:
     """Refuses to add a weighted tally to one that is not."""
     if len(set(weighted)) > 1:
         raise PlanError(
-            "tally-mismatch",
-            "one tally is weighted and the other is not",
-            fix="give weights to both, or to neither",
+            "tally-mismatch", "one tally is weighted and the other is not", fix="give weights to both, or to neither"
         )
 
 
@@ -95,10 +93,7 @@ def places(models: Sequence[str], known: Sequence[str]) -> list[int]:
     lost = [model for model in models if model not in known]
     if lost:
         raise PlanError(
-            "option-unknown",
-            f"there is no model {listed(lost)}",
-            known=listed(known),
-            fix="name one of the models",
+            "option-unknown", f"there is no model {listed(lost)}", known=listed(known), fix="name one of the models"
         )
     return [known.index(model) for model in models]
 
@@ -108,6 +103,7 @@ FEW: Final = 100
 """Entries of a mapping up to which each is written by itself."""
 LONG: Final = 10_000
 """Characters from which a text may be packed numbers."""
+_DAMAGED: Final = "a column of the Record is damaged"
 
 
 def digest(content: object) -> str:
@@ -166,6 +162,41 @@ class Digested:
         return hash(self.digest())
 
 
+class Stored(Protocol):
+    """A tally that a Record holds."""
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object], /) -> Self:
+        """The inverse of `to_json`."""
+
+
+Own = TypeVar("Own", bound=Stored)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ModelTallies(Digested, Generic[Own]):
+    """Several models on the same test data: by model, its own tally."""
+
+    models: Mapping[str, Own]
+
+    def table(self, model: str) -> Own:
+        """The tally of one model."""
+        return self.models[model]
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {"models": {model: tally.to_json() for model, tally in self.models.items()}}
+
+    @classmethod
+    def read(cls, kind: type[Own], content: Mapping[str, object]) -> ModelTallies[Own]:
+        """The inverse of `to_json`, for tallies of a kind."""
+        parts = cast("Mapping[str, Mapping[str, object]]", content["models"])
+        return cls(models={model: kind.from_json(part) for model, part in parts.items()})
+
+
 def packed_flags(flags: Flags) -> str:
     """One bit a flag."""
     return _text(np.packbits(flags).tobytes())
@@ -173,7 +204,7 @@ def packed_flags(flags: Flags) -> str:
 
 def unpacked_flags(text: str, size: int) -> Flags:
     """The inverse of `packed_flags`."""
-    return np.unpackbits(_bytes(text, -(-size // 8), 1), count=size).astype(bool)
+    return np.unpackbits(_bytes(text, -(-size // 8)), count=size).astype(bool)
 
 
 def packed_whole(numbers: Whole) -> str:
@@ -191,12 +222,10 @@ def packed_whole(numbers: Whole) -> str:
 
 def unpacked_whole(text: str, size: int) -> Whole:
     """The inverse of `packed_whole`."""
-    if text[:1] not in tuple("12345678"):
-        told = "it does not say how wide its numbers are"
-        raise _unreadable(told)
+    _check(text[:1] in tuple("12345678"), "it does not say how wide its numbers are")
     width = int(text[0])
     wide = np.zeros((size, 8), dtype=np.uint8)
-    wide[:, 8 - width :] = _bytes(text[1:], size * width, 1).reshape(size, width)
+    wide[:, 8 - width :] = _bytes(text[1:], size * width).reshape(size, width)
     return wide.view(">u8").reshape(size).astype(np.int64)
 
 
@@ -221,13 +250,10 @@ def unpacked_steps(text: str, size: int) -> Whole:
     byte_values = _bytes(text)
     last = np.flatnonzero(byte_values < 128)  # noqa: PLR2004  the eighth bit
     first = np.concatenate([[0], last[:-1] + 1]) if len(last) else last
-    if len(last) != size or (size and int(last[-1]) + 1 != len(byte_values)) or (not size and len(byte_values)):
-        fault = f"{len(last)} numbers instead of {size}"
-        raise _unreadable(fault)
+    whole = len(last) == size and (int(last[-1]) + 1 if size else 0) == len(byte_values)
+    _check(whole, f"{len(last)} numbers instead of {size}")
     place = np.arange(len(byte_values)) - np.repeat(first, last - first + 1)
-    if place.max(initial=0) > 8:  # noqa: PLR2004  nine groups of seven bits fill a whole number
-        fault = "a number above 2^63"
-        raise _unreadable(fault)
+    _check(place.max(initial=0) <= 8, "a number above 2^63")  # noqa: PLR2004  nine groups of seven bits fill one
     parts = (byte_values & 127).astype(np.int64) << (7 * place)
     return np.add.reduceat(parts, first) if size else np.zeros(0, dtype=np.int64)
 
@@ -239,7 +265,7 @@ def packed_bytes(rows: NDArray[np.uint8]) -> str:
 
 def unpacked_bytes(text: str, size: int, width: int) -> NDArray[np.uint8]:
     """The inverse of `packed_bytes`: so many rows of one width."""
-    return _bytes(text, size, width).reshape(size, width)
+    return _bytes(text, size * width).reshape(size, width)
 
 
 def packed_reals(numbers: Floats) -> str:
@@ -249,26 +275,22 @@ def packed_reals(numbers: Floats) -> str:
 
 def unpacked_reals(text: str, size: int) -> Floats:
     """The inverse of `packed_reals`."""
-    return _bytes(text, size, 8).view("<f8").astype(np.float64)
+    return _bytes(text, size * 8).view("<f8").astype(np.float64)
 
 
 def _text(content: bytes | memoryview) -> str:
     return base64.b64encode(content).decode("ascii")
 
 
-def _bytes(text: str, size: int | None = None, width: int = 1) -> NDArray[np.uint8]:
+def _bytes(text: str, size: int | None = None) -> NDArray[np.uint8]:
     try:
         raw_bytes = np.frombuffer(base64.b64decode(text, validate=True), dtype=np.uint8)
     except binascii.Error as error:
-        fault = "no base64 text"
-        raise _unreadable(fault) from error
-    if size is not None and len(raw_bytes) != size * width:
-        fault = f"{len(raw_bytes)} bytes instead of {size * width}"
-        raise _unreadable(fault)
+        raise damaged_record(what=_DAMAGED, found="no base64 text") from error
+    _check(size in (None, len(raw_bytes)), f"{len(raw_bytes)} bytes instead of {size}")
     return raw_bytes
 
 
-def _unreadable(found: str) -> RecordError:
-    return RecordError(
-        "record-unreadable", "a column of the Record is damaged", found=found, fix="restore the file from its source"
-    )
+def _check(sound: object, fault: str) -> None:
+    if not sound:
+        raise damaged_record(what=_DAMAGED, found=fault)

@@ -27,6 +27,7 @@ from assay.core.errors import RowsError
 from assay.core.parallel import usable
 from assay.core.text import counted
 from assay.rows.tables import Column, Table, open_columns
+from assay.tally.base import Stored
 from assay.tally.census import Census
 
 if TYPE_CHECKING:
@@ -39,18 +40,11 @@ if TYPE_CHECKING:
     Batch: TypeAlias = Mapping[str, NDArray[Any]]  # type: ignore[explicit-any]  # columns hold any type
 
 
-class Partial(Protocol):
-    """A tally of some of the units."""
+class Partial(Stored, Protocol):
+    """A tally of some of the units, which may travel between machines."""
 
     def __add__(self, other: Self, /) -> Self:
         """Both together."""
-
-    def to_json(self) -> dict[str, object]:
-        """As it travels between machines."""
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, object], /) -> Self:
-        """The inverse of `to_json`."""
 
 
 T = TypeVar("T", bound=Partial)
@@ -65,11 +59,7 @@ __all__ = ["Batches", "Column", "Partial", "keep_units_whole", "open_batches", "
 
 
 def run_kernel(
-    kernel: Kernel[T],
-    batches: Iterable[Batch],
-    *,
-    workers: int | None = None,
-    progress: Progress | None = None,
+    kernel: Kernel[T], batches: Iterable[Batch], *, workers: int | None = None, progress: Progress | None = None
 ) -> T:
     """Add the partial tallies of all batches; at most one batch more than workers is held at a time.
 
@@ -77,20 +67,15 @@ def run_kernel(
     """
     workers = usable() if workers is None else workers
     partials = map(kernel, batches) if workers <= 1 else _map_in_parallel(kernel, batches, workers)
-    return _add_partials(_report(partials, progress))
+    return _add_partials(partials, progress)
 
 
-def _report(partials: Iterable[T], progress: Progress | None) -> Iterator[T]:
+def _add_partials(partials: Iterable[T], progress: Progress | None = None) -> T:
+    total: T | None = None
     for done, partial in enumerate(partials, start=1):
-        yield partial
+        total = partial if total is None else total + partial
         if progress is not None:
             progress(done)
-
-
-def _add_partials(partials: Iterable[T]) -> T:
-    total: T | None = None
-    for partial in partials:
-        total = partial if total is None else total + partial
     if total is None:
         raise RowsError("no-rows", "there are no units to count", fix="check the input: it has no rows")
     return total
@@ -245,25 +230,22 @@ class Batches:
     def _fit_rows(self, chunk: dict[str, NDArray[Any]], faults: dict[str, tuple[int, list[int]]]) -> NDArray[np.bool_]:  # type: ignore[explicit-any]
         kept = np.ones(len(next(iter(chunk.values()))), dtype=np.bool_)
         for role, column in self.table.columns.items():
-            values = chunk[role]
+            values, reason = chunk[role], f"{role} is missing"
             if column.kind == "number":
                 with np.errstate(over="ignore", invalid="ignore"):
                     if np.isfinite(values.sum()):
                         continue
                 missing = np.isnan(values)
                 self._note_fault(faults, f"{role} is infinite", np.isinf(values))
+            elif values.dtype.kind in "iu":  # whole numbers of NumPy lack none
+                continue
             else:
-                missing = np.zeros(len(values), dtype=np.bool_)
-                if values.dtype.kind not in "iu":  # whole numbers of NumPy lack none
-                    missing = np.fromiter((value is None for value in values), dtype=np.bool_, count=len(values))
-            if column.missing == "keep" or not missing.any():
-                continue
+                missing = np.fromiter((value is None for value in values), dtype=np.bool_, count=len(values))
             if column.missing == "error":
-                self._note_fault(faults, f"{role} is missing", missing)
-                continue
-            reason = f"{role} is missing"
-            self.dropped[reason] = self.dropped.get(reason, 0) + int((missing & kept).sum())
-            kept &= ~missing
+                self._note_fault(faults, reason, missing)
+            elif column.missing == "drop" and missing.any():
+                self.dropped[reason] = self.dropped.get(reason, 0) + int((missing & kept).sum())
+                kept &= ~missing
         return kept
 
     def _note_fault(self, faults: dict[str, tuple[int, list[int]]], what: str, bad: NDArray[np.bool_]) -> None:

@@ -3,20 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 
 from assay.core.errors import OutOfRange, PlanError
-from assay.tally.base import (
-    Count,
-)
+from assay.tally.base import Count
 from assay.tally.fixed_point import exact_sums
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from assay.core.arrays import Floats
     from assay.tally.scores.ranked_table import Ranked
@@ -35,37 +34,22 @@ class CalibrationBins:
     count: tuple[Count, ...]
     positive: tuple[Count, ...]
     total: tuple[Fraction, ...]
-    binning: Binning = "width"
 
     @classmethod
     def of(cls, table: Ranked, bins: int, binning: Binning = "width") -> CalibrationBins:
         """From exact scores: edges of equal width, or edges that put equally many rows into each bin."""
         edges = equal_width(bins) if binning == "width" else equal_mass(table, bins)
-        return cls.within(table, edges, binning)
-
-    @classmethod
-    def within(cls, table: Ranked, edges: ArrayLike, binning: Binning = "width") -> CalibrationBins:
-        """From exact scores and given edges."""
-        bounds = np.asarray(edges, dtype=np.float64)
-        place = placed(table.score, bounds)
-        size = len(bounds) - 1
+        place, size = placed(table.score, edges), len(edges) - 1
         pos, both = table.pos, table.pos + table.neg
         if table.exact:
             count, positive = (np.bincount(place, weights=one, minlength=size) for one in (both, pos))
-            rows, right = ([cast("Count", int(x)) for x in one] for one in (count, positive))
+            rows, right = (one.astype(np.int64).tolist() for one in (count, positive))
             total = exact_sums(table.score, both.astype(np.int64), place, size)
         else:
-            rows, right = _fractions(both, place, size), _fractions(pos, place, size)
-            total = [Fraction(0)] * size
-            for i, score, weight in zip(place.tolist(), table.score.tolist(), both.tolist(), strict=True):
-                total[i] += Fraction(score) * Fraction(weight)
-        return cls(
-            edges=tuple(bounds.tolist()),
-            count=tuple(rows),
-            positive=tuple(right),
-            total=tuple(total),
-            binning=binning,
-        )
+            rows, right = (_fractions(map(Fraction, one.tolist()), place, size) for one in (both, pos))
+            pairs = zip(table.score.tolist(), both.tolist(), strict=True)
+            total = _fractions((Fraction(score) * Fraction(weight) for score, weight in pairs), place, size)
+        return cls(edges=tuple(edges.tolist()), count=tuple(rows), positive=tuple(right), total=tuple(total))
 
     @property
     def mean_score(self) -> list[float | None]:
@@ -109,10 +93,10 @@ def placed(score: Floats, edges: Floats) -> NDArray[np.int64]:
     return np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)
 
 
-def _fractions(counts: Floats, place: NDArray[np.int64], size: int) -> list[Count]:
-    sums: list[Count] = [Fraction(0)] * size
-    for i, one in zip(place.tolist(), counts.tolist(), strict=True):
-        sums[i] += Fraction(one)
+def _fractions(values: Iterable[Fraction], place: NDArray[np.int64], size: int) -> list[Fraction]:
+    sums = [Fraction(0)] * size
+    for i, value in zip(place.tolist(), values, strict=True):
+        sums[i] += value
     return sums
 
 

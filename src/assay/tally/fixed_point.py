@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import OutOfRange, RecordError
-from assay.core.quanta import BITS, quantum_exponent
+from assay.core.arrays import BITS, quantum_exponent
+from assay.core.errors import OutOfRange, damaged_record
 from assay.tally.base import count_from_json, count_to_json
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from assay.core.arrays import Floats, Whole
 
     Index: TypeAlias = Whole | NDArray[np.bool_] | slice[int, int, None]
-    from numpy.typing import NDArray
 
 HALF: Final = 27
 """Bits of the lower half of a whole number below 2**53; the sum of 2**36 halves fits 63 bits."""
@@ -150,9 +149,7 @@ class Sums:
         exponent = content["exponent"]
         numbers = [count_from_json(one) for one in cast("list[object]", content["numbers"])]
         if type(exponent) is not int or not all(isinstance(one, int) and one >= 0 for one in numbers):
-            raise RecordError(
-                "record-unreadable", "sums of weights in the Record are damaged", fix="restore the file from its source"
-            )
+            raise damaged_record(what="sums of weights in the Record are damaged")
         return cls.of_whole(cast("list[int]", numbers), exponent)
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 SIGNIFICAND: Final = 53
 RUNS, HALVES = 5, 2
+LEAST_SPLITS: Final = 2
+"""Splits into halves below which their spread says nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,26 +195,11 @@ class Blocks:
 
     @classmethod
     def of(
-        cls,
-        values: Mapping[str, object] | Sequence[Sequence[float]],
-        *,
-        models: tuple[str, ...] = (),
-        unit: str = "item",
-        lower_is_better: bool = False,
-        about: str = "",
+        cls, values: Mapping[str, object], *, unit: str = "item", lower_is_better: bool = False, about: str = ""
     ) -> Blocks:
-        """From one column a model, or from rows with one value a model."""
-        if not isinstance(values, Mapping):
-            rows = [list(row) for row in values]
-            widths = {len(row) for row in rows}
-            if len(widths) != 1:
-                raise UnpairedRows(
-                    "rows-unmatched", "the blocks have different numbers of values", fix="give one value a model"
-                )
-            names = models or tuple(chr(ord("A") + i) for i in range(widths.pop()))
-            values = {name: [row[i] for row in rows] for i, name in enumerate(names)}
-        columns, names = _paired(values.items(), unit), tuple(values)
-        return cls(values=columns, models=names, unit=unit, lower_is_better=lower_is_better, about=about)
+        """From one column a model."""
+        columns, models = _paired(values.items(), unit), tuple(values)
+        return cls(values=columns, models=models, unit=unit, lower_is_better=lower_is_better, about=about)
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
@@ -294,7 +281,7 @@ class Groups:
     @property
     def n(self) -> int:
         """All values."""
-        return sum(one.n for one in self.values)
+        return sum(self.sizes)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -352,6 +339,45 @@ class FiveByTwo:
             )
         exact = Exact.of(finite([x for row in rows for x in row], "differences")).fractions()
         return cls(difference=tuple((exact[2 * i], exact[2 * i + 1]) for i in range(RUNS)), models=models, about=about)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Halved:
+    """A - B of all rows, and of the two halves of every random split; each by the same cross-validation."""
+
+    whole: Fraction
+    halves: tuple[tuple[Fraction, Fraction], ...]
+    models: tuple[str, str] = ("A", "B")
+    about: str = ""
+
+    @classmethod
+    def of(cls, pairs: Pairs) -> Halved:
+        """From one value a model of all rows, followed by those of both halves, split by split.
+
+        >>> Halved.of(Pairs.of([0.9, 0.9, 0.8, 0.9, 1.0], [0.8, 0.9, 0.9, 0.6, 0.9])).splits
+        2
+        """
+        gap = pairs.difference.fractions()
+        splits, odd = divmod(len(gap) - 1, 2)
+        if odd or splits < LEAST_SPLITS:
+            raise PlanError(
+                "comparison-needs",
+                f"values of all rows and of halves come as one, and two for every split, not {len(gap):,} in all",
+                known="5, 7, 9, ... values a model",
+                fix="give the value of all rows first, then those of both halves, split by split",
+            )
+        both = tuple((gap[i], gap[i + 1]) for i in range(1, len(gap), 2))
+        return cls(whole=gap[0], halves=both, models=pairs.models, about=pairs.about)
+
+    @property
+    def splits(self) -> int:
+        """How often all rows were split into halves."""
+        return len(self.halves)
+
+    @property
+    def variance(self) -> Fraction:
+        """Of the difference of all rows: half the variance of the difference of a half."""
+        return sum(((a - b) ** 2 for a, b in self.halves), Fraction(0)) / (4 * self.splits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -37,7 +37,7 @@ class ValueTable:
     numbers: Mapping[str, Sequence[object] | Floats]
     names: Mapping[str, list[Label | None]]
     where: str
-    opened: object = field(default=None)
+    opened: object = None
     """The file, where it was one."""
 
     @property
@@ -75,17 +75,16 @@ def read_values(
     whole = {role: [value for part in parts for value in part[role].tolist()] for role in columns}
     values = ValueTable(
         numbers={name: whole[name] for name in numbers},
-        names={name: _labels(whole[f"names in {name}"], f"{where}, column {quoted(name)}") for name in names},
+        names={
+            name: [label_of(value, where=f"{where}, column {quoted(name)}") for value in whole[f"names in {name}"]]
+            for name in names
+        },
         where=where,
         opened=table.opened,
     )
     for name, column in values.numbers.items():
         _demand_numbers(column, name, where)
     return values
-
-
-def _labels(values: list[object], where: str) -> list[Label | None]:
-    return [label_of(value, where=where) for value in values]
 
 
 def _collected(table: Table) -> dict[str, NDArray[np.object_]]:

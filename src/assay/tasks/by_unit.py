@@ -21,9 +21,8 @@ from assay.core.values import Undefined
 from assay.inference.estimates import Estimate, Estimates, Interval, build_estimate, note_width
 from assay.inference.unit_intervals import compare_measure, jackknife_interval, model_pairs
 from assay.measures.declare import Measure, parse
-from assay.tally.paired.model_tallies import ModelTallies
-from assay.tally.unit_models import UnitModels
-from assay.tally.unit_table import Sums, UnitTable
+from assay.tally.base import ModelTallies
+from assay.tally.unit_table import Sums, UnitModels, UnitTable
 from assay.tasks.task_settings import TaskSettings
 
 if TYPE_CHECKING:

@@ -26,8 +26,7 @@ from assay.rows.images.files import list_folder, load_image, suffix_of
 from assay.tally.batches import Column, Partial, open_batches, run_kernel, run_kernel_on_spark
 from assay.tally.by_group import MISSING
 from assay.tally.census import Census
-from assay.tally.unit_models import UnitModels
-from assay.tally.unit_table import UnitTable
+from assay.tally.unit_table import UnitModels, UnitTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

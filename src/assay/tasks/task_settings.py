@@ -13,7 +13,7 @@ from assay.inference.intervals.interval_choice import Wanted
 from assay.inference.multiplicity import correction
 from assay.inference.resampling import SEED
 from assay.measures.declare import Measure, parse
-from assay.tally.labels.row_costs import Priced
+from assay.tally.labels.confusion import Priced
 
 if TYPE_CHECKING:
     from assay.core.registry import Registry

@@ -15,8 +15,7 @@ from assay.core.labels import Label, in_order
 from assay.core.task import Counted, Request, Tally, find_task
 from assay.tally.batches import Column, open_batches
 from assay.tally.by_group import MISSING, Grouped
-from assay.tally.unit_models import UnitModels
-from assay.tally.unit_table import UnitTable
+from assay.tally.unit_table import UnitModels, UnitTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -31,12 +31,12 @@ from assay.measures import parse
 from assay.tally.contingency_tables import Outcomes, Strata, Table
 from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.different_rows import Apart
-from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.paired.per_unit import PerUnit
-from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs
+from assay.tally.real_values import FiveByTwo, Folds, Groups, Halved, Pairs
 from tests import flat
+from tests.block_rows import blocks_of
 
 
 @pytest.mark.parametrize("test", [mcnemar_exact, mcnemar_continuity, mcnemar_plain])
@@ -95,7 +95,7 @@ def test_a_constant_difference_is_undefined_and_no_difference_is_one():
     assert half_sample_t(Halved.of(Pairs.of([0.5] * 5, [0.5] * 5))).p == 1.0
     assert one_way_anova(Groups.of({"A": [1.0, 1.0], "B": [2.0, 2.0]})).p is None
     assert one_way_anova(Groups.of({"A": [1.0, 1.0], "B": [1.0, 1.0]})).p == 1.0
-    assert repeated_measures_anova(Blocks.of([[1.0, 2.0], [2.0, 3.0]])).p is None
+    assert repeated_measures_anova(blocks_of([[1.0, 2.0], [2.0, 3.0]])).p is None
 
 
 def test_one_pair_is_too_few():
@@ -107,13 +107,13 @@ def test_one_pair_is_too_few():
 
 
 def test_identical_rankings_of_every_data_set_get_a_permutation_p():
-    t = Blocks.of([[3.0, 2.0, 1.0]] * 6)
+    t = blocks_of([[3.0, 2.0, 1.0]] * 6)
     found = iman_davenport(t)
     assert 0 < found.p < 0.01
     assert isinstance(found.statistic, Undefined)
     assert "random orders" in found.notes[-1]
     assert all(one.p is None for one in conover.pairs(t))
-    assert friedman(Blocks.of([[1.0, 1.0, 1.0]] * 4)).p == 1.0
+    assert friedman(blocks_of([[1.0, 1.0, 1.0]] * 4)).p == 1.0
 
 
 def test_delong_on_identical_models_perfect_ones_and_two_rows():
@@ -256,7 +256,7 @@ def test_one_group_or_an_empty_one_is_no_comparison(values):
 )
 def test_ten_blocks_or_five_models_are_enough_for_the_approximation(blocks, models, enough):
     x = np.random.default_rng(1).random((blocks, models))
-    assert friedman(Blocks.of(x.tolist())).checks[0].holds is enough
+    assert friedman(blocks_of(x.tolist())).checks[0].holds is enough
 
 
 def test_means_of_groups_without_spread_are_equal_or_nothing_is_said():
@@ -271,9 +271,9 @@ def test_means_of_groups_without_spread_are_equal_or_nothing_is_said():
 
 def test_two_models_have_one_difference_which_is_like_itself():
     x = np.random.default_rng(2).random((6, 2))
-    check = repeated_measures_anova(Blocks.of(x.tolist())).checks[-1]
+    check = repeated_measures_anova(blocks_of(x.tolist())).checks[-1]
     assert (check.holds, check.seen) == (True, "two models have one difference")
-    few = repeated_measures_anova(Blocks.of(np.random.default_rng(2).random((3, 4)).tolist())).checks[-1]
+    few = repeated_measures_anova(blocks_of(np.random.default_rng(2).random((3, 4)).tolist())).checks[-1]
     assert (few.holds, few.seen) == (None, "too few items to test it")
 
 

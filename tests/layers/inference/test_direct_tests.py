@@ -15,11 +15,10 @@ from assay.inference.findings import Finding
 from assay.inference.tests_catalogue import every_test
 from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
 from assay.tally.paired.different_rows import Apart
-from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.paired.per_unit import PerUnit
-from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
+from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Halved, Pairs, Sample
 
 CHANCE = np.random.default_rng(4213)
 TRUTH = CHANCE.integers(0, 2, 60)

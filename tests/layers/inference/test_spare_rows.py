@@ -23,8 +23,7 @@ from assay.tally.contingency_tables import Calls, Outcomes
 from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.real_values import Pairs
-from assay.tally.scores.log_odds import clipped
-from assay.tally.scores.score_tally import Scores
+from assay.tally.scores.score_tally import Scores, clipped
 from assay.tasks.classification.measures.expected_costs import decision_curve
 from tests import flat
 from tests.strategies import confusion_of

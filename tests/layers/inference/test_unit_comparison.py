@@ -15,8 +15,7 @@ from assay.core.traits import Better
 from assay.inference import unit_intervals
 from assay.inference.power import least_student
 from assay.inference.unit_intervals import check_margin, compare_measure
-from assay.tally.unit_models import UnitModels
-from assay.tally.unit_table import Sums
+from assay.tally.unit_table import Sums, UnitModels
 
 
 class Values(Sums):

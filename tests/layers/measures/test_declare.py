@@ -10,8 +10,8 @@ from assay.core.errors import PlanError
 from assay.core.values import NO_ROWS, number
 from assay.measures import REGISTRY, parse
 from assay.measures.declare import REGISTRY as DECLARED
+from assay.tally.labels.confusion import Priced
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
-from assay.tally.labels.row_costs import Priced
 from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_tally import Scores

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.core.errors import PlanError, RecordError, UnpairedRows
-from assay.tally.unit_models import UnitModels
-from assay.tally.unit_table import Sums, UnitTable
+from assay.tally.unit_table import Sums, UnitModels, UnitTable
 
 NAMES = ("n", "error")
 numbers = st.floats(-1e9, 1e9, allow_nan=False)

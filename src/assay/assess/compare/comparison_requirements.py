@@ -16,7 +16,7 @@ from assay.measures.declare import Measure
 from assay.rows.label_types import Classes, classes, kind_of
 from assay.rows.score_columns import ScoreColumns, labels_by_score
 from assay.rows.source import Source, no_rows
-from assay.tally.labels.row_costs import Priced
+from assay.tally.labels.confusion import Priced
 from assay.tally.paired.joint_counts import Cell, is_held, rows_of
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.settings import chosen

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from assay.core.values import Amount, Number
     from assay.inference.intervals.interval_choice import Found, Wanted
     from assay.measures.declare import Measure
-    from assay.tally.labels.row_costs import Priced
+    from assay.tally.labels.confusion import Priced
 
 NAME: Final = "score of costs"
 EDGE: Final = 1e-10

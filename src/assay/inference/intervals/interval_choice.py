@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from assay.core.labels import Label
     from assay.core.values import Value
     from assay.measures.declare import Measure
-    from assay.tally.labels.confusion import Confusion
-    from assay.tally.labels.row_costs import Priced
+    from assay.tally.labels.confusion import Confusion, Priced
 
 DRAWS: Final = 2000
 """The least number of draws: the Monte Carlo error of a 95 % bound of a normal value is then 1.5 % of the width."""

@@ -18,7 +18,7 @@ import numpy as np
 from assay.core.values import Undefined
 from assay.inference.estimates import Interval
 from assay.inference.intervals.proportion import normal_quantile, student_quantile
-from assay.tally.labels.ratings import Ratings
+from assay.tally.contingency_tables import Ratings
 
 if TYPE_CHECKING:
     from assay.core.arrays import Floats

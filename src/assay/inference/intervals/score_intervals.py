@@ -26,9 +26,9 @@ from assay.inference.intervals.score_draws import ScoreDraws, draws_of
 from assay.measures import REGISTRY
 from assay.measures.score_averages import tables
 from assay.tally.calibration_bins import gaps
-from assay.tally.scores.log_odds import own_losses
 from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.row_probabilities import RIGHT, RowScores
+from assay.tally.scores.score_tally import own_losses
 from assay.tally.scores.true_class_ranks import Ranks
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from assay.inference.resampling import SEED
 from assay.inference.tests.delong import area_effect, areas, of_two_areas
 from assay.inference.units.class_score_units import OF_CLASSES, class_tally
 from assay.measures.declare import Measure, parse
+from assay.tally.labels.confusion import Priced
 from assay.tally.labels.one_vs_rest import Binary
-from assay.tally.labels.row_costs import Priced
 from assay.tally.paired.different_rows import Apart
 from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.score_tally import Scores

@@ -18,8 +18,7 @@ from assay.inference.intervals.proportion import student_quantile
 from assay.inference.power import least_student
 from assay.inference.tail_probabilities import Alternative
 from assay.inference.tests.variance import equal_spread, need_groups, normality
-from assay.tally.paired.half_sample_folds import Halved
-from assay.tally.real_values import Exact, FiveByTwo, Folds, Groups, Pairs
+from assay.tally.real_values import Exact, FiveByTwo, Folds, Groups, Halved, Pairs
 
 SOME: Final = 2
 NO_DIFFERENCE: Final = "the models have the same value everywhere"

@@ -33,10 +33,9 @@ from assay.measures.declare import Measure, parse
 from assay.tally.labels.one_vs_rest import Binary
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
-from assay.tally.scores.log_odds import clipped
 from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.row_probabilities import RowScores
-from assay.tally.scores.score_tally import Scores
+from assay.tally.scores.score_tally import Scores, clipped
 from assay.tally.scores.true_class_ranks import Ranks
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from assay.inference.units.permutation_and_bootstrap import (
 )
 from assay.inference.units.unit_measures import build_units, demand_pair, sum_means
 from assay.measures.declare import parse
-from assay.tally.labels.row_costs import Priced
+from assay.tally.labels.confusion import Priced
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.per_unit import PerUnit
 

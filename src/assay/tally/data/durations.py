@@ -255,8 +255,7 @@ class Durations(Digested):
             longest[place] = max(time, longest.get(place, 0))
         named = Counter(run.name for run in (*self.runs, *other.runs))
         runs = sorted(
-            (*self.runs, *other.runs),
-            key=lambda run: (run.name, digest(run.to_json()) if named[run.name] > 1 else ""),
+            (*self.runs, *other.runs), key=lambda run: (run.name, digest(run.to_json()) if named[run.name] > 1 else "")
         )
         return Durations(bounds=self.bounds, runs=tuple(runs), longest=dict(sorted(longest.items())))
 

@@ -277,11 +277,7 @@ def _picked(
 
 
 def near_numbers(
-    mine: SplitRows,
-    other: SplitRows,
-    reach: Mapping[str, float],
-    same: Sequence[str],
-    naming: Naming | None,
+    mine: SplitRows, other: SplitRows, reach: Mapping[str, float], same: Sequence[str], naming: Naming | None
 ) -> Near:
     """Rows whose numbers differ by no more than the reach of their column, in other columns not at all, but somewhere.
 

@@ -19,7 +19,6 @@ from assay.core.labels import Label
 from assay.core.text import visible
 from assay.rows.databases.database import is_attached, is_database, open_database
 from assay.rows.engines.duckdb_engine import quote_identifier
-from assay.rows.files.file_set import open_files
 from assay.rows.files.formats import Progress, Reading
 from assay.rows.files.opened_file import OpenedFile, check_scalar
 from assay.rows.inputs import open_embedded
@@ -106,53 +105,44 @@ class SplitRows:
     """A file whose rows are counted by controls; every answer is a small table or an array of hashes."""
 
     def __init__(self, opened: OpenedFile) -> None:
-        self._opened = opened
-
-    @classmethod
-    def open(
-        cls, path: Path, *, reading: Reading, limits: Limits | None = None, progress: Progress | None = None
-    ) -> SplitRows:
-        """Open a file, checked to its last byte; `progress` hears of that and of every later question."""
-        return cls(open_files(path, reading, limits=limits or Limits(), progress=progress))
+        self.opened = opened
 
     @classmethod
     def of(
         cls, data: str | list[str], *, reading: Reading, limits: Limits | None = None, progress: Progress | None = None
     ) -> SplitRows | None:
-        """Rows wherever they lie; None where they are only counted, on a server or by SQLite."""
+        """Rows wherever they lie, files checked to their last byte; None where a server or SQLite only counts them.
+
+        `progress` hears of that and of every later question.
+        """
         if isinstance(data, str) and is_database(data) and not is_attached(data):
             open_database(data, reading).close()
             return None
         return cls(open_embedded(data, {}, reading, limits=limits, progress=progress))
 
     @property
-    def opened(self) -> OpenedFile:
-        """The file as its engine holds it."""
-        return self._opened
-
-    @property
     def columns(self) -> list[str]:
         """The names of the columns."""
-        return list(self._opened.columns)
+        return list(self.opened.columns)
 
     @property
     def sha256(self) -> str:
         """The digest of the file."""
-        files = self._opened.files
-        return self._opened.sha256 if len(files) == 1 else digest(files)
+        files = self.opened.files
+        return self.opened.sha256 if len(files) == 1 else digest(files)
 
     @property
     def name(self) -> str:
         """The name of the file."""
-        return visible(Path(self._opened.path).name)
+        return visible(Path(self.opened.path).name)
 
     def has(self, *columns: str | None) -> bool:
         """Whether every named column is there."""
-        return all(column is not None and column in self._opened.columns for column in columns)
+        return all(column is not None and column in self.opened.columns for column in columns)
 
     def rows(self) -> int:
         """How many rows there are."""
-        return int(self._opened.fetch("SELECT count(*) FROM rows")[0][0])
+        return int(self.opened.fetch("SELECT count(*) FROM rows")[0][0])
 
     def table(self, *columns: str, without: Sequence[Shared] = ()) -> dict[tuple[Label | None, ...], int] | None:
         """Rows by the values of some columns, but for those that another data set has too.
@@ -160,34 +150,34 @@ class SplitRows:
         None where there are too many different ones.
         """
         for column in columns:
-            check_scalar(self._opened, column)
+            check_scalar(self.opened, column)
         names, tests = ", ".join(quote_identifier(column) for column in columns), ["true"]
         with ExitStack() as registered:
             for i, shared in enumerate(without):
                 words = {"low": shared.which.low, "high": shared.which.high}
-                registered.enter_context(register(self._opened, f"assay_shared_{i}", words))
+                registered.enter_context(register(self.opened, f"assay_shared_{i}", words))
                 text = self._text(shared.columns, nearly=shared.nearly)
                 same = f"s.low = md5_number_upper({text}) AND s.high = md5_number_lower({text})"
                 tests.append(f"NOT EXISTS (SELECT 1 FROM assay_shared_{i} s WHERE {same})")  # noqa: S608  quoted
             counts = f"SELECT {names}, count(*) AS n FROM rows WHERE {' AND '.join(tests)} GROUP BY ALL"  # noqa: S608
             ordered = f"{counts} ORDER BY count(*) DESC, {names} LIMIT {LEVELS + 1}"  # the same in every run
-            cells = self._opened.fetch(ordered)
+            cells = self.opened.fetch(ordered)
         return None if len(cells) > LEVELS else {tuple(row[:-1]): int(row[-1]) for row in cells}
 
     def missing(self) -> dict[str, int]:
         """Missing values by column."""
-        names = list(self._opened.columns)
+        names = list(self.opened.columns)
         counts = ", ".join(f"count(*) - count({quote_identifier(name)})" for name in names)
-        found = self._opened.fetch(f"SELECT {counts} FROM rows")[0]  # noqa: S608  quoted above
+        found = self.opened.fetch(f"SELECT {counts} FROM rows")[0]  # noqa: S608  quoted above
         return {name: int(n) for name, n in zip(names, found, strict=True)}
 
     def span(self, column: str) -> tuple[str, str] | None:
         """The first and the last time in a column; None where a value is not a time."""
-        check_scalar(self._opened, column)
+        check_scalar(self.opened, column)
         # Trimmed, because duckdb 2.0 pushes a bare TRY_CAST into its CSV reader, where it fails instead of trying.
         time = f"TRY_CAST(trim(CAST({quote_identifier(column)} AS VARCHAR)) AS TIMESTAMP)"
         query = f"SELECT min({time}), max({time}), count(*) - count({time}) FROM rows"  # noqa: S608  quoted above
-        first, last, unread = self._opened.fetch(query)[0]
+        first, last, unread = self.opened.fetch(query)[0]
         return None if unread or first is None else (first.isoformat(), last.isoformat())
 
     def hashes(self, *columns: str, nearly: bool = False, among: Words | None = None, quick: str = "") -> Hashes:
@@ -197,8 +187,8 @@ class SplitRows:
         """
         where = "" if among is None else f" WHERE {quick} IN (SELECT h FROM assay_among)"  # noqa: S608  quoted
         once = f"SELECT {self._text(columns, nearly=nearly)} AS t FROM rows{where}"  # noqa: S608  quoted
-        with nullcontext() if among is None else register(self._opened, "assay_among", {"h": among}):
-            words = self._opened.arrays(f"SELECT md5_number_upper(t) AS low, md5_number_lower(t) AS high FROM ({once})")  # noqa: S608
+        with nullcontext() if among is None else register(self.opened, "assay_among", {"h": among}):
+            words = self.opened.arrays(f"SELECT md5_number_upper(t) AS low, md5_number_lower(t) AS high FROM ({once})")  # noqa: S608
         low, high = (np.asarray(words[name], dtype=np.uint64) for name in ("low", "high"))
         order = np.argsort(low)  # rows that share 64 bits of an MD5 are the same row
         return Hashes(low=low[order], high=high[order])
@@ -209,7 +199,7 @@ class SplitRows:
         The engine's own hash is quick, but on like texts it collides once in a thousand rows (duckdb 2.0): it only
         rules rows out, and the few that are left are compared by MD5.
         """
-        alike = {one for one in columns if self._opened.columns.get(one) == other._opened.columns.get(one)}
+        alike = {one for one in columns if self.opened.columns.get(one) == other.opened.columns.get(one)}
         quick = [one._quick(columns, alike, nearly=nearly) for one in (self, other)]  # noqa: SLF001  its own kind
         mine, theirs = (one._sorted(hashed) for one, hashed in zip((self, other), quick, strict=True))  # noqa: SLF001
         none = Shared(rows=0, distinct=0, columns=columns, nearly=nearly)
@@ -229,7 +219,7 @@ class SplitRows:
     def distinct(self, *columns: str) -> int:
         """How many different rows there are, by some columns."""
         text = self._text(columns, nearly=False)
-        return int(self._opened.fetch(f"SELECT count(DISTINCT {text}) FROM rows")[0][0])  # noqa: S608  quoted
+        return int(self.opened.fetch(f"SELECT count(DISTINCT {text}) FROM rows")[0][0])  # noqa: S608  quoted
 
     def _quick(self, columns: Sequence[str], alike: Collection[str], *, nearly: bool) -> str:
         """The engine's hash of some columns; values that are equal as texts have the same one.
@@ -238,27 +228,27 @@ class SplitRows:
         """
         parts = []
         for column in columns:
-            check_scalar(self._opened, column)
-            plain = not nearly and column in alike and _kind(self._opened.columns[column]) in PLAIN
+            check_scalar(self.opened, column)
+            plain = not nearly and column in alike and _kind(self.opened.columns[column]) in PLAIN
             parts.append(quote_identifier(column) if plain else self._value(column, nearly=nearly))
         return f"hash({', '.join(parts)})"
 
     def _sorted(self, hashed: str) -> Words:
-        found = self._opened.arrays(f"SELECT {hashed} AS h FROM rows")["h"]  # noqa: S608  quoted
+        found = self.opened.arrays(f"SELECT {hashed} AS h FROM rows")["h"]  # noqa: S608  quoted
         return np.sort(np.asarray(found, dtype=np.uint64))
 
     def _text(self, columns: Sequence[str], *, nearly: bool) -> str:
         """The columns of a row as one text; each value is told apart by its length, missing ones by a mark."""
         parts = []
         for column in columns:
-            check_scalar(self._opened, column)
+            check_scalar(self.opened, column)
             value = self._value(column, nearly=nearly)
             parts.append(f"coalesce(length({value})::VARCHAR || ':' || {value}, '-')")
         return " || ',' || ".join(parts)
 
     def _value(self, column: str, *, nearly: bool) -> str:
         """A value as text; nearly the same ones as the same text."""
-        name, kind = quote_identifier(column), _kind(self._opened.columns[column])
+        name, kind = quote_identifier(column), _kind(self.opened.columns[column])
         value = f"nfc_normalize({name})" if kind == "varchar" else f"nfc_normalize(CAST({name} AS VARCHAR))"
         if not nearly:
             return value
@@ -270,7 +260,7 @@ class SplitRows:
 
     def conflicts(self, features: Sequence[str], truth: str) -> Conflicts:
         """Rows alike in every feature that carry different labels."""
-        check_scalar(self._opened, truth)
+        check_scalar(self.opened, truth)
         text = self._text(features, nearly=False)
         label = quote_identifier(truth)
         cells = f"SELECT {text} AS h, {label} AS y, count(*) AS c FROM rows GROUP BY ALL"  # noqa: S608  quoted
@@ -279,7 +269,7 @@ class SplitRows:
             "SELECT count(*) FILTER (k > 1), coalesce(sum(n) FILTER (k > 1), 0), "  # noqa: S608
             f"coalesce(sum(n - most), 0), count(*) FROM ({alike})"
         )
-        groups, rows, least, distinct = self._opened.fetch(query)[0]
+        groups, rows, least, distinct = self.opened.fetch(query)[0]
         return Conflicts(groups=int(groups), rows=int(rows), least_errors=int(least), distinct=int(distinct))
 
 

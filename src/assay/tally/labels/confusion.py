@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RecordError
+from assay.core.errors import PlanError, damaged_record
 from assay.core.labels import Label, in_order
 from assay.core.shown import Shown, TableRows
 from assay.core.text import counted, listed, visible
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 DENSE = 2048
 """Up to this many classes a full K x K matrix may be laid out (32 MiB); above, only occupied cells are touched."""
-
-
 MOST_SHOWN = 20
 """Classes that a notebook shows."""
 
@@ -55,18 +53,8 @@ class Confusion(Shown, Digested):
     """Of weighted rows: the sum of squared weights in each cell, without which there is no interval."""
 
     PUBLIC = (
-        "binary",
-        "cells",
-        "k",
-        "labels",
-        "matrix",
-        "rows",
-        "to_json",
-        "total",
-        "weighted",
-        "with_labels",
-        "worth",
-    )
+        "binary", "cells", "k", "labels", "matrix", "rows", "to_json", "total", "weighted", "with_labels", "worth",
+    )  # fmt: skip
 
     def __repr__(self) -> str:
         """Rows and classes in one line."""
@@ -118,9 +106,8 @@ class Confusion(Shown, Digested):
         squares: Sequence[Fraction] | None = None,
     ) -> Confusion:
         """From cells by class number; sorted, so that equal counts have equal form."""
-        checked(
-            sum(count if isinstance(count, list) else np.asarray(count).tolist())
-        )  # so that no margin can wrap around
+        # Checked so that no margin can wrap around.
+        checked(sum(count if isinstance(count, list) else np.asarray(count).tolist()))
         order = np.lexsort((predicted, truth))
         counts = np.array(count, dtype=object if weighted else np.int64)
         return cls(
@@ -203,14 +190,9 @@ class Confusion(Shown, Digested):
                 known=listed(order),
                 fix="declare every class of the tally",
             )
+        count, squares = self.count.tolist(), None if self.squares is None else self.squares.tolist()
         return Confusion.from_codes(
-            order,
-            truth,
-            predicted,
-            self.count.tolist(),
-            rows=self.rows,
-            weighted=self.weighted,
-            squares=None if self.squares is None else self.squares.tolist(),
+            order, truth, predicted, count, rows=self.rows, weighted=self.weighted, squares=squares
         )
 
     def __add__(self, other: Confusion) -> Confusion:
@@ -250,14 +232,16 @@ class Confusion(Shown, Digested):
     def from_json(cls, content: Mapping[str, object]) -> Confusion:
         """The inverse of `to_json`."""
         demand_kind(content, "confusion", "a confusion tally")
-        cells = cast("list[list[object]]", content["cells"])
+        cells, weighted = cast("list[list[object]]", content["cells"]), bool(content["weighted"])
+        truth, predicted = (np.array([cell[side] for cell in cells], dtype=np.int64) for side in (0, 1))
+        counts = [count_from_json(cell[2]) for cell in cells]
         return cls.from_codes(
             cast("list[Label]", content["labels"]),
-            np.array([cell[0] for cell in cells], dtype=np.int64),
-            np.array([cell[1] for cell in cells], dtype=np.int64),
-            [_exact(count_from_json(cell[2]), weighted=bool(content["weighted"])) for cell in cells],
+            truth,
+            predicted,
+            [Fraction(count) for count in counts] if weighted else counts,
             rows=cast("int", content["rows"]),
-            weighted=bool(content["weighted"]),
+            weighted=weighted,
             squares=_squares(content.get("squares"), len(cells)),
         )
 
@@ -271,13 +255,55 @@ def _squares(content: object, cells: int) -> list[Fraction] | None:
         return None
     squares = [Fraction(count_from_json(one)) for one in cast("list[object]", content)]
     if len(squares) != cells:
-        raise RecordError(
-            "record-unreadable",
-            f"a tally has {cells:,} cells and {len(squares):,} sums of squares",
-            fix="restore the file from its source",
-        )
+        raise damaged_record(what=f"a tally has {cells:,} cells and {len(squares):,} sums of squares")
     return squares
 
 
-def _exact(count: Count, *, weighted: bool) -> Count:
-    return Fraction(count) if weighted else count
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Priced:
+    """Every declared cost once, ascending, with the rows that carry it; none may."""
+
+    cost: tuple[Fraction, ...]
+    count: tuple[Count, ...]
+    squares: tuple[Fraction, ...] | None = None
+    """Of weighted rows: the sums of squared weights, without which there is no interval."""
+    weighted: bool = False
+
+    @classmethod
+    def of(cls, confusion: Confusion, costs: Mapping[tuple[Label, Label], float]) -> Priced:
+        """The rows of a confusion tally by the cost of each (truth, predicted).
+
+        >>> cells = {("cat", "dog"): 2, ("dog", "dog"): 3}
+        >>> free = {("cat", "cat"): 0, ("dog", "dog"): 0}
+        >>> t = Priced.of(Confusion.from_cells(cells), {**free, ("cat", "dog"): 5, ("dog", "cat"): 1})
+        >>> [(int(c), n) for c, n in t]
+        [(0, 3), (1, 0), (5, 2)]
+        """
+        order = sorted({Fraction(one) for one in costs.values()})
+        rows: dict[Fraction, Count] = dict.fromkeys(order, 0)
+        squares: dict[Fraction, Fraction] = dict.fromkeys(order, Fraction(0))
+        held = [None] * len(confusion.count) if confusion.squares is None else confusion.squares.tolist()
+        for (pair, count), square in zip(confusion.cells().items(), held, strict=True):
+            cost = Fraction(costs[pair])
+            rows[cost] += count
+            squares[cost] += square or 0
+        return cls(
+            cost=tuple(order),
+            count=tuple(rows.values()),
+            squares=None if confusion.squares is None else tuple(squares.values()),
+            weighted=confusion.weighted,
+        )
+
+    def __iter__(self) -> Iterator[tuple[Fraction, Count]]:
+        """Costs with their rows."""
+        return iter(zip(self.cost, self.count, strict=True))
+
+    @property
+    def n(self) -> Amount:
+        """All rows, or what they weigh."""
+        return cast("Amount", sum(self.count))
+
+    @property
+    def total(self) -> Amount:
+        """What all rows cost together."""
+        return cast("Amount", sum(cost * count for cost, count in self))

@@ -76,9 +76,7 @@ class Codes:
                 codes = np.fromiter(map(number.__getitem__, listed), np.int32, len(listed))
                 coded = cls(codes=codes, names=tuple(number))
                 return coded.labelled(where) if any(x and 4 * len(x) > LONGEST for x in number) else coded
-            known: dict[tuple[type, object], int] = {}
-            codes = np.fromiter((known.setdefault((type(x), x), len(known)) for x in listed), np.int32, len(listed))
-            return cls(codes=codes, names=tuple(cast("Label | None", x) for _, x in known)).labelled(where)
+            return cls.of(listed).labelled(where)
         gone = np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
         plain = np.ma.getdata(values)
         some = plain if gone is None else plain[~gone]

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from assay.core.labels import Label
-from assay.tally.base import VERSION, demand_kind, places
+from assay.tally.base import VERSION, Stored, demand_kind, places
 from assay.tally.contingency_tables import Table
 from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
-from assay.tally.paired.model_tallies import Stored
 from assay.tally.paired.per_unit import PerUnit
 
 KIND: Final = "answers-apart"

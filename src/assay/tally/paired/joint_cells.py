@@ -12,15 +12,7 @@ import numpy as np
 from assay.core.errors import PlanError
 from assay.core.labels import Label, in_order
 from assay.core.text import listed, quoted
-from assay.tally.base import (
-    VERSION,
-    Digested,
-    checked,
-    count_from_json,
-    count_to_json,
-    demand_kind,
-    places,
-)
+from assay.tally.base import VERSION, Digested, checked, count_from_json, count_to_json, demand_kind, places
 from assay.tally.contingency_tables import Calls, Outcomes, Patterns
 from assay.tally.labels.confusion import DENSE, Confusion
 from assay.tally.paired.per_unit import PerUnit

@@ -63,7 +63,13 @@ class PairedScores(Digested):
         >>> t.positives.tolist(), t.negatives.tolist()
         ([[0.9, 0.6], [0.1, 0.5]], [[0.2], [0.3]])
         """
-        is_positive, columns = paired_columns(positive, scores)
+        is_positive = np.asarray(positive, dtype=bool)
+        columns = {str(name): score_column(column, str(name)) for name, column in scores.items()}
+        for name, column in columns.items():
+            if len(column) != len(is_positive):
+                what = f"there are {counted(len(is_positive), 'row')}, and {name} has {counted(len(column), 'score')}"
+                where, fix = f"score {quoted(name)}", "give one score a row and model"
+                raise UnpairedRows("rows-unmatched", what, where=where, fix=fix)
         sides = [np.flatnonzero(is_positive), np.flatnonzero(~is_positive)]
         positives, negatives = (np.stack([column[at] for column in columns.values()]) for at in sides)
         return cls(models=tuple(columns), positives=positives, negatives=negatives)
@@ -117,15 +123,11 @@ class PairedScores(Digested):
 
     def to_json(self, *, order_only: bool = False) -> dict[str, object]:
         """As in a Record: rows in their natural order; very many are packed, as ranks where only the order counts."""
+        head: dict[str, object] = {"kind": KIND, "version": VERSION, "models": list(self.models)}
         if self.bits is not None or self.m + self.n > LISTED:
-            return self._packed(order_only=order_only)
-        return {
-            "kind": KIND,
-            "version": VERSION,
-            "models": list(self.models),
-            "positives": _ordered(self.positives).tolist(),
-            "negatives": _ordered(self.negatives).tolist(),
-        }
+            return {**head, "packed": self._packed(order_only=order_only)}
+        sides = {"positives": self.positives, "negatives": self.negatives}
+        return {**head, **{name: _ordered(side).tolist() for name, side in sides.items()}}
 
     @classmethod
     def from_json(cls, content: Mapping[str, object]) -> PairedScores:
@@ -142,26 +144,18 @@ class PairedScores(Digested):
     def _packed(self, *, order_only: bool) -> dict[str, object]:
         """One bit for the class of a row, one for whether the first model's score is new, then ranks of the others."""
         rows = np.concatenate([self.positives, self.negatives], axis=1) + 0.0
-        cell_fields: dict[str, object] = {} if self.times is None else {"bits": self.bits}
         values, ranks = zip(*(np.unique(one, return_inverse=True) for one in rows), strict=True)
         is_positive = np.arange(rows.shape[1]) < self.positives.shape[1]
         at = np.lexsort((is_positive, *ranks[:0:-1], ranks[0]))
-        first = ranks[0][at]
-        if self.times is not None:
-            cell_fields["times"] = packed_steps(np.concatenate(self.times)[at])
+        times = None if self.times is None else packed_steps(np.concatenate(self.times)[at])
         return {
-            "kind": KIND,
-            "version": VERSION,
-            "models": list(self.models),
-            "packed": {
-                "rows": rows.shape[1],
-                "positive": packed_flags(is_positive[at]),
-                "first": packed_flags(np.diff(first, prepend=0) > 0),
-                "ranks": [packed_whole(one[at]) for one in ranks[1:]],
-                "values": None if order_only else [packed_reals(one) for one in values],
-                "distinct": [len(one) for one in values],
-                **cell_fields,
-            },
+            "rows": rows.shape[1],
+            "positive": packed_flags(is_positive[at]),
+            "first": packed_flags(np.diff(ranks[0][at], prepend=0) > 0),
+            "ranks": [packed_whole(one[at]) for one in ranks[1:]],
+            "values": None if order_only else [packed_reals(one) for one in values],
+            "distinct": [len(one) for one in values],
+            **({} if times is None else {"bits": self.bits, "times": times}),
         }
 
 
@@ -194,23 +188,6 @@ def _gather_cells(scores: Floats, times: Whole) -> tuple[Floats, Whole]:
 
 def _ordered(side: Floats) -> Floats:
     return side[:, np.lexsort(side[::-1])] + 0.0  # minus zero and zero are one score
-
-
-def paired_columns(
-    positive: Sequence[bool] | NDArray[np.bool_], scores: Mapping[str, object]
-) -> tuple[NDArray[np.bool_], dict[str, Floats]]:
-    """Which rows are positive, and one column of finite scores a model, all of one length."""
-    side = np.asarray(positive, dtype=bool)
-    columns = {str(name): score_column(column, str(name)) for name, column in scores.items()}
-    for name, column in columns.items():
-        if len(column) != len(side):
-            raise UnpairedRows(
-                "rows-unmatched",
-                f"there are {counted(len(side), 'row')}, and {name} has {counted(len(column), 'score')}",
-                where=f"score {quoted(name)}",
-                fix="give one score a row and model",
-            )
-    return side, columns
 
 
 def score_column(column: object, name: str) -> Floats:

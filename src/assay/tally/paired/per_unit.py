@@ -160,7 +160,7 @@ class PerUnit(Digested):
     def from_json(cls, content: Mapping[str, object]) -> PerUnit:
         """The inverse of `to_json`."""
         demand_kind(content, KIND, "a tally of paired rows")
-        rows = cast("int", content["rows"])
+        rows, labels = cast("int", content["rows"]), tuple(cast("list[Label]", content["labels"]))
         calls = cast("list[str] | None", content["calls"])
         scores = cast("list[str | list[str]] | None", content["scores"])
         truth, subject, weight, times = (
@@ -168,13 +168,9 @@ class PerUnit(Digested):
         )
         return cls(
             models=tuple(cast("list[str]", content["models"])),
-            labels=tuple(cast("list[Label]", content["labels"])),
+            labels=labels,
             truth=unpacked_whole(truth or "", rows),
-            calls=None
-            if calls is None
-            else np.stack(
-                [small(unpacked_whole(one, rows), len(cast("list[Label]", content["labels"]))) for one in calls]
-            ),
+            calls=None if calls is None else np.stack([small(unpacked_whole(one, rows), len(labels)) for one in calls]),
             scores=None if scores is None else np.stack([_unpacked(one, rows) for one in scores]),
             subject=None if subject is None else unpacked_whole(subject, rows),
             weight=None if weight is None else unpacked_reals(weight, rows),
@@ -235,7 +231,13 @@ def small(codes: Whole, names: int) -> Whole:
 def _numbered(who: Codes, rows: int, times: Whole | None) -> Whole:
     """The number of the subject of each row, in the order of their names."""
     if who.count(None):
-        raise without_subject(who.count(None) if times is None else int(times[who.are(None)].sum()))
+        lost = who.count(None) if times is None else int(times[who.are(None)].sum())
+        raise RowsError(
+            "missing-label",
+            f"{counted(lost, 'row')} {'has' if lost == 1 else 'have'} no subject",
+            where="subject",
+            fix="give every row the subject it is of",
+        )
     if len(who) != rows:
         raise UnpairedRows(
             "rows-unmatched",
@@ -265,20 +267,5 @@ def sound_weights(given: Floats, rows: int) -> Floats:
     """Weights that are finite, not below zero, and not all zero."""
     real: Floats = np.asarray(weights(given, rows), dtype=np.float64)
     if not real.any():
-        raise weightless()
+        raise OutOfRange("value-out-of-domain", "all weights are zero", where="weight", fix="give weights above 0")
     return real
-
-
-def without_subject(rows: int) -> RowsError:
-    """The error of rows whose subject is not known."""
-    return RowsError(
-        "missing-label",
-        f"{counted(rows, 'row')} {'has' if rows == 1 else 'have'} no subject",
-        where="subject",
-        fix="give every row the subject it is of",
-    )
-
-
-def weightless() -> OutOfRange:
-    """The error of rows that all count nothing."""
-    return OutOfRange("value-out-of-domain", "all weights are zero", where="weight", fix="give weights above 0")

@@ -14,19 +14,12 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.rows.engines.score_expressions import (
-    about_distinct,
-    arrays,
-    complete,
-    fetched,
-    first_largest,
-)
+from assay.rows.engines.score_expressions import about_distinct, arrays, complete, fetched, first_largest
 from assay.rows.label_types import label_of
 from assay.rows.source import FrameSource
 from assay.tally.base import Count, Weight
-from assay.tally.engine_weights import weigh_groups
 from assay.tally.fixed_point import Sums
-from assay.tally.labels.engine_counts import count_cells, fit_arrays, rows_by
+from assay.tally.labels.engine_counts import count_cells, fit_arrays, rows_by, weigh_groups
 from assay.tally.labels.label_cells import UNIT, Codes
 from assay.tally.scores.ranked_table import whole
 from assay.tally.scores.rounded_scores import LISTED, MOST_CLASSES, Rounding, round_column
@@ -67,7 +60,9 @@ def scores_of_frame(source: FrameSource, wanted: Wanted) -> Scored:
     """Count the scores of a frame or file by true class, in all rows and in those of each level."""
     rounding = _rounding(source, wanted)
     if rounding is not None:
-        source = _round_source(source, rounding)
+        bits, probability = rounding.bits, rounding.probability
+        rounded = (round_column(nw.col(name), bits, probability=probability).alias(name) for name in source.score)
+        source = replace(source, frame=source.frame.with_columns(*rounded))
 
     def by_level(level: str | None) -> dict[Label | None, Scores]:
         columns = [_group(source, level, source.score[place], wanted) for place in wanted.columns]
@@ -123,14 +118,6 @@ def _rounding(source: FrameSource, wanted: Wanted) -> Rounding | None:
     return Rounding.of_classes(len(wanted.labels), probability=wanted.probability)
 
 
-def _round_source(source: FrameSource, rounding: Rounding) -> FrameSource:
-    """The source with rounded scores."""
-    columns = [
-        round_column(nw.col(name), rounding.bits, probability=rounding.probability).alias(name) for name in source.score
-    ]
-    return replace(source, frame=source.frame.with_columns(*columns))
-
-
 def _group(
     source: FrameSource, level: str | None, score: str, wanted: Wanted
 ) -> dict[Label | None, tuple[Column, int]]:
@@ -150,13 +137,9 @@ def _group(
         first, last = np.searchsorted(group[order], [number, number + 1]).tolist()
         ends = np.searchsorted(truth[order][first:last], np.arange(len(wanted.labels) + 1)) + first
         known = order[ends[0] : ends[-1]]
-        column = Column(
-            value=value[known],
-            count=whole(count[known]),
-            start=ends - ends[0],
-            weight=None if sums is None else sums[0][known],
-            squares=None if sums is None else sums[1][known],
-        )
+        weight, squares = (None, None) if sums is None else (part[known] for part in sums)
+        times, start = whole(count[known]), ends - ends[0]
+        column = Column(value=value[known], count=times, start=start, weight=weight, squares=squares)
         out[label] = column.merged(), int(count[known].sum())
     return out
 
@@ -166,11 +149,12 @@ def _grouped(
 ) -> tuple[dict[str, NDArray[np.object_]], NDArray[np.int64], tuple[Sums, Sums] | None]:
     """True class, score and levels of each cell, its rows, and the sums of weights and squares."""
     columns = {"t": source.truth, "s": score, **levels}
+    there, names = replace(source, frame=complete(source)), list(columns.values())
     if source.weight is not None:
-        groups = weigh_groups(replace(source, frame=complete(source)), list(columns.values()))
-        return dict(zip(columns, groups.keys, strict=True)), groups.rows, (groups.weight, groups.squares)
-    *keys, rows = arrays(source, rows_by(replace(source, frame=complete(source)), list(columns.values())))
-    return dict(zip(columns, keys, strict=True)), rows.astype(np.int64), None
+        keys, rows, sums = weigh_groups(there, names)
+    else:
+        (*keys, rows), sums = arrays(source, rows_by(there, names)), None
+    return dict(zip(columns, keys, strict=True)), rows.astype(np.int64), sums
 
 
 def coded(values: NDArray[np.object_], number: Callable[[Label | None], int]) -> NDArray[np.int64]:

@@ -80,15 +80,18 @@ class Ranked:
     READS: ClassVar = "scores"
     logit: Floats | None = None
     """Where the scores are probabilities made of log-odds: these."""
+    _apart: tuple[Multiset, Multiset] | None = None
+    """The scores of positives and negatives, where they were given apart."""
 
     def __init__(self, *, score: Floats, pos: Counts, neg: Counts) -> None:
-        self._whole: tuple[Floats, Counts, Counts] | None = (score, pos, neg)
-        self._apart: tuple[Multiset, Multiset] | None = None
+        self._merged = score, pos, neg
 
     @classmethod
     def apart(cls, positive: Multiset, negative: Multiset) -> Ranked:
         """From the scores of positives and negatives, each in order."""
-        return _Apart(positive, negative)
+        table = cls.__new__(cls)
+        table._apart = positive, negative  # noqa: SLF001  its own kind
+        return table
 
     @property
     def score(self) -> Floats:
@@ -199,8 +202,7 @@ class Ranked:
 
     @cached_property
     def _merged(self) -> tuple[Floats, Counts, Counts]:
-        if self._whole is not None:
-            return self._whole
+        """The list of all scores, unless it was given."""
         (pos, neg), (place, hit) = cast("tuple[Multiset, Multiset]", self._apart), self._places
         alone = ~hit
         at = np.arange(len(place)) + place
@@ -224,13 +226,6 @@ class Ranked:
         if not len(neg.value):
             return place, np.zeros(len(place), dtype=bool)
         return place, neg.value[np.minimum(place, len(neg.value) - 1)] == pos.value
-
-
-class _Apart(Ranked):
-    """A table whose two classes are held apart until a measure asks for all scores in one list."""
-
-    def __init__(self, positive: Multiset, negative: Multiset) -> None:
-        self._whole, self._apart = None, (positive, negative)
 
 
 def _total(counts: Counts) -> Amount:

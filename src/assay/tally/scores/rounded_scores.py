@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
     from assay.core.arrays import Floats, Whole
+
+Real = TypeVar("Real", "Floats", "nw.Expr")
 
 CHUNK: Final = 1 << 16
 """Scores that are rounded at a time, so that what is drawn up beside them stays in the cache."""
@@ -52,18 +54,6 @@ def describe_rounding(bits: int) -> str:
     return f"scores rounded to {bits} significant bits"
 
 
-def significant_bits(classes: int) -> int:
-    """Bits that keep the cells of so many classes, true and scored, below CELLS.
-
-    >>> significant_bits(2), significant_bits(22), significant_bits(100)
-    (13, 13, 8)
-    """
-    bits = SIGNIFICANT
-    while bits > FEWEST and classes * classes * OCTAVES << (bits - 1) > CELLS:
-        bits -= 1
-    return bits
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rounding:
     """How the scores of a tally were rounded: significant bits, and whether near 1 as near 0."""
@@ -73,12 +63,15 @@ class Rounding:
 
     @classmethod
     def of_classes(cls, classes: int, *, probability: bool) -> Rounding:
-        """The rounding of a tally of so many classes."""
-        return cls(bits=significant_bits(classes), probability=probability)
+        """With bits that keep the cells of so many classes, true and scored, below CELLS.
 
-    def finer(self) -> Rounding:
-        """One more bit."""
-        return Rounding(bits=self.bits + 1, probability=self.probability)
+        >>> [Rounding.of_classes(classes, probability=True).bits for classes in (2, 22, 100)]
+        [13, 13, 8]
+        """
+        bits = SIGNIFICANT
+        while bits > FEWEST and classes * classes * OCTAVES << (bits - 1) > CELLS:
+            bits -= 1
+        return cls(bits=bits, probability=probability)
 
     def apply(self, scores: Floats) -> Floats:
         """Rounds scores."""
@@ -148,19 +141,11 @@ def round_column(score: nw.Expr, bits: int = SIGNIFICANT, *, probability: bool) 
     """The same as an expression of an engine."""
     import narwhals.stable.v2 as nw
 
-    def nearest(number: nw.Expr) -> nw.Expr:
-        product = number * _factor(bits)
-        return product - (product - number)
-
     if probability:
-        return nw.when(score >= MIDDLE).then(1.0 - nearest(1.0 - score)).otherwise(nearest(score))
-    return nw.when(score.abs() > LARGEST).then(score).otherwise(nearest(score))
+        return nw.when(score >= MIDDLE).then(1.0 - _nearest(1.0 - score, bits)).otherwise(_nearest(score, bits))
+    return nw.when(score.abs() > LARGEST).then(score).otherwise(_nearest(score, bits))
 
 
-def _nearest(number: Floats, bits: int) -> Floats:
-    product = number * _factor(bits)
+def _nearest(number: Real, bits: int) -> Real:
+    product = number * float((1 << (DOUBLE - bits)) + 1)
     return product - (product - number)
-
-
-def _factor(bits: int) -> float:
-    return float((1 << (DOUBLE - bits)) + 1)

@@ -36,22 +36,26 @@ def count_scores(source: Source, wanted: Wanted) -> Scored:
     # One column is of the positive class, which stands last among the two labels.
     single = len(wanted.scored) < len(wanted.labels)
     truth = _is_class(source.truth, wanted.labels[-1]) if single else classes_of(source, wanted.labels)[0]
-    there = _complete(source)
+    missing = [column.missing for column in (source.truth, source.predicted) if column.missing is not None]
+    there = ~np.logical_or.reduce(missing) if missing else None
     columns = [source.score[place] for place in wanted.columns]
     levels = {name: _levels(column) for name, column in source.group.items() if name != UNIT}
     weight = None if source.weight is None else Weights.of(source.weight, source.quantum)
-    whole = _of_rows(columns, truth, weight, wanted, there)
-    return Scored(
-        whole=whole,
-        by_factor={
-            name: {
-                label: _of_rows(columns, truth, weight, wanted, _both(there, codes == number))
-                for number, label in labels
-            }
-            for name, (codes, labels) in levels.items()
-        },
-        by_unit=_by_unit(source, whole, wanted, there),
-    )
+
+    def among(rows: NDArray[np.bool_] | None) -> Scores:
+        some = slice(None) if rows is None or rows.all() else rows
+        kept = None if weight is None else weight[some]
+        if single:
+            names = cast("tuple[Label, Label]", wanted.labels)
+            return Scores.binary(columns[0][some], truth[some], kept, labels=names)
+        return Scores.per_class([column[some] for column in columns], truth[some], wanted.labels, kept)
+
+    whole = among(there)
+    by_factor = {
+        name: {label: among(codes == number if there is None else there & (codes == number)) for number, label in own}
+        for name, (codes, own) in levels.items()
+    }
+    return Scored(whole=whole, by_factor=by_factor, by_unit=_by_unit(source, whole, wanted, there))
 
 
 def _by_unit(
@@ -108,34 +112,10 @@ def _is_class(column: Coded, label: Label) -> NDArray[np.bool_]:
     return cast("NDArray[np.bool_]", column.codes == column.codes.dtype.type(number + column.offset))
 
 
-def _complete(source: ArraySource) -> NDArray[np.bool_] | None:
-    """Which rows have a true and a predicted label; None where all do."""
-    missing = [column.missing for column in (source.truth, source.predicted) if column.missing is not None]
-    return ~np.logical_or.reduce(missing) if missing else None
-
-
-def _both(rows: NDArray[np.bool_] | None, some: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    return some if rows is None else rows & some
-
-
 def _levels(column: Coded) -> tuple[NDArray[np.int64], list[tuple[int, Label | None]]]:
     numbers = _numbers(column, slice(0, len(column)))
     seen = np.unique(numbers).tolist()
     return numbers, [(number, None if number == column.span else column.label(number)) for number in seen]
-
-
-def _of_rows(
-    columns: Sequence[NDArray[np.float64]],
-    truth: NDArray[np.int64] | NDArray[np.bool_],
-    weight: Weights | None,
-    wanted: Wanted,
-    rows: NDArray[np.bool_] | None,
-) -> Scores:
-    some = slice(None) if rows is None or rows.all() else rows
-    kept = None if weight is None else weight[some]
-    if len(wanted.scored) == len(wanted.labels):
-        return Scores.per_class([column[some] for column in columns], truth[some], wanted.labels, kept)
-    return Scores.binary(columns[0][some], truth[some], kept, labels=cast("tuple[Label, Label]", wanted.labels))
 
 
 def count_row_scores(source: Source, wanted: Wanted) -> RowScores:

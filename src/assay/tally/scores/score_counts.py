@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from assay.core.arrays import Floats
-
-    Places: TypeAlias = NDArray[np.int64]
+    from assay.core.arrays import Floats, Whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -116,14 +114,14 @@ def column_of(scores: Floats, parts: Sequence[NDArray[np.bool_] | NDArray[np.int
     sizes = [int(np.count_nonzero(part)) if part.dtype == bool else len(part) for part in parts]
     start = np.cumsum([0, *sizes])
     class_scores = np.empty(int(start[-1]))
-    orders: dict[int, Places] = {}
+    orders: dict[int, Whole] = {}
 
     def sort_class(i: int) -> None:
         part, place = parts[i], class_scores[start[i] : start[i + 1]]
         if part.dtype == bool:
             np.compress(cast("NDArray[np.bool_]", part), scores, out=place)
         else:
-            np.take(scores, cast("Places", part), out=place, mode="clip")  # any other mode copies
+            np.take(scores, cast("Whole", part), out=place, mode="clip")  # any other mode copies
         if weight is None:
             place.sort()
         else:
@@ -197,7 +195,7 @@ def read(content: Mapping[str, object], rounding: Rounding | None = None) -> Col
     )
 
 
-def _scores(content: object, start: Places, rounding: Rounding | None) -> Floats:
+def _scores(content: object, start: Whole, rounding: Rounding | None) -> Floats:
     if rounding is None or not isinstance(content, Mapping):
         return np.array(content, dtype=np.float64)
     size = cast("int", content["size"])

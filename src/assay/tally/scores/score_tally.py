@@ -6,25 +6,21 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
+from assay.core.arrays import chance
 from assay.core.errors import OutOfRange, PlanError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted
 from assay.rows.limits import EXACT
-from assay.tally.base import (
-    VERSION,
-    Digested,
-    demand_kind,
-    demand_same_weighting,
-)
+from assay.tally.base import VERSION, Digested, demand_kind, demand_same_weighting
 from assay.tally.fixed_point import Weights
 from assay.tally.labels.label_cells import Codes
-from assay.tally.scores.ranked_table import Multiset, Ranked
+from assay.tally.scores.ranked_table import Linked, Multiset, Ranked
 from assay.tally.scores.rounded_scores import DOUBLE, RESOLVED, Rounding
 from assay.tally.scores.score_counts import Column, column_of, joined, pooled, read
 
@@ -32,8 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from assay.core.arrays import Floats
-
-    Places: TypeAlias = NDArray[np.int64]
 
 LARGEST_WHOLE = 2**53
 
@@ -80,16 +74,8 @@ class Scores(Digested):
         ([0.2, 0.9], [1, 1], [1, 0])
         """
         truth = np.asarray(is_positive, dtype=bool)
-        column = _numbers(scores)
-        _same_length(column, truth)
-        parts = [~truth, truth]
-        return cls(
-            labels=labels,
-            scored=labels[1:],
-            columns=(column_of(column, parts, None if weight is None else Weights.of(weight)),),
-            rows=len(column),
-            weighted=weight is not None,
-        )
+        column = column_of(_numbers(scores, truth), [~truth, truth], None if weight is None else Weights.of(weight))
+        return cls(labels=labels, scored=labels[1:], columns=(column,), rows=len(truth), weighted=weight is not None)
 
     @classmethod
     def per_class(
@@ -113,13 +99,9 @@ class Scores(Digested):
         order = np.argsort(codes, kind="stable")
         start = np.searchsorted(codes[order], np.arange(len(names) + 1))
         parts = [order[start[i] : start[i + 1]] for i in range(len(names))]
-        held_weights = None if weight is None else Weights.of(weight)
-        made = []
-        for one in scores:
-            column = _numbers(one)
-            _same_length(column, codes)
-            made.append(column_of(column, parts, held_weights))
-        return cls(labels=names, scored=names, columns=tuple(made), rows=len(codes), weighted=weight is not None)
+        weights = None if weight is None else Weights.of(weight)
+        made = tuple(column_of(_numbers(column, codes), parts, weights) for column in scores)
+        return cls(labels=names, scored=names, columns=made, rows=len(codes), weighted=weight is not None)
 
     @property
     def k(self) -> int:
@@ -211,7 +193,7 @@ class Scores(Digested):
         rounded_scores = self.rounded(rounding)
         resolved = RESOLVED if rounded_scores.resolution >= RESOLVED else min(self.resolution // 2, RESOLVED)
         while rounded_scores.resolution < resolved and rounding.bits < DOUBLE:
-            rounding = rounding.finer()
+            rounding = replace(rounding, bits=rounding.bits + 1)
             rounded_scores = self.rounded(rounding)
         return rounded_scores
 
@@ -271,23 +253,67 @@ class Scores(Digested):
         return self.columns[self.scored.index(label)]
 
 
-def _numbers(scores: ArrayLike) -> Floats:
-    """Scores as doubles, exactly; what a double cannot hold is refused."""
+class LinkedScores(Scores):
+    """Log-odds of every class, read as probabilities, none of which is rounded to 0 or 1 on the way.
+
+    A log-odds of 800 is a probability that no double tells from 1; its loss, 800, is known all the same.
+    """
+
+    @classmethod
+    def of_logits(cls, scores: Scores) -> LinkedScores:
+        """From scores that are log-odds."""
+        return cls(**{field.name: getattr(scores, field.name) for field in fields(scores)})
+
+    def one_vs_rest(self, label: Label) -> Ranked:
+        """One class against the rest."""
+        return Linked.of(Scores.one_vs_rest(self, label))
+
+    def micro(self) -> Ranked:
+        """All classes pooled."""
+        return Linked.of(Scores.micro(self))
+
+    def of_truth(self) -> Multiset:
+        """The probability each row gave its true class."""
+        own = Scores.of_truth(self)
+        return Multiset(chance(own.value), own.count)
+
+    def own_losses(self) -> Multiset:
+        """Minus the logarithm of the probability each row gave its true class."""
+        own = Scores.of_truth(self)
+        return Multiset(np.logaddexp(0.0, -own.value), own.count)
+
+
+def clipped(score: Floats, clip: float | None) -> Floats:
+    """Probabilities kept away from 0 and 1 by a declared distance; as they are where none is declared."""
+    if clip is None:
+        return score
+    plain = isinstance(clip, (int, float, Fraction)) and not isinstance(clip, bool)
+    if not plain or not 0 < clip < 0.5:  # noqa: PLR2004  half the range
+        raise PlanError("measure-needs", f"clip = {clip!r}", known="above 0, below 0.5", fix="give clip such as 1e-15")
+    return np.clip(score, clip, 1 - clip)
+
+
+def own_losses(t: Scores, clip: float | None = None) -> Multiset:
+    """Minus the logarithm of the probability each row gave its true class; of log-odds without a detour."""
+    if isinstance(t, LinkedScores) and clip is None:
+        return t.own_losses()
+    own = t.of_truth()
+    with np.errstate(divide="ignore"):
+        return Multiset(-np.log(clipped(own.value, clip)), own.count)
+
+
+def _numbers(scores: ArrayLike, truth: NDArray[np.bool_] | NDArray[np.int64]) -> Floats:
+    """Scores as doubles, exactly, one a row; what a double cannot hold is refused."""
     given = np.asarray(scores)
     if given.dtype.kind in "iu" and given.size and max(abs(int(given.min())), int(given.max())) > LARGEST_WHOLE:
         raise OutOfRange(
             "score-not-finite", "a score is a whole number above 2^53, which a double cannot hold", fix="rescale it"
         )
-    return given.astype(np.float64, copy=False)
-
-
-def _same_length(scores: Floats, truth: NDArray[np.bool_] | NDArray[np.int64]) -> None:
-    if scores.shape != truth.shape:
-        raise PlanError(
-            "rows-unmatched",
-            f"there are {counted(len(scores), 'score')} for {counted(len(truth), 'row')}",
-            fix="give one score a row",
-        )
+    column = given.astype(np.float64, copy=False)
+    if column.shape != truth.shape:
+        what = f"there are {counted(len(column), 'score')} for {counted(len(truth), 'row')}"
+        raise PlanError("rows-unmatched", what, fix="give one score a row")
+    return column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,16 +340,12 @@ class UnitScores:
     @classmethod
     def build(cls, labels: Sequence[Codes], value: Floats, positive: NDArray[np.bool_], weight: Floats) -> UnitScores:
         """Without what weighs nothing, for that is in no table of scores."""
-        kept = weight > 0
-        if kept.all():
-            return cls(labels=tuple(labels), value=value + 0.0, positive=positive, weight=weight)
+        kept = slice(None) if (weight > 0).all() else weight > 0
         codes = tuple(replace(column, codes=column.codes[kept]) for column in labels)
         return cls(labels=codes, value=value[kept] + 0.0, positive=positive[kept], weight=weight[kept])
 
     def select(self, rows: NDArray[np.bool_]) -> UnitScores:
         """Some of the scores, by unit only."""
         unit = self.labels[-1]
-        return UnitScores(
-            labels=(replace(unit, codes=unit.codes[rows]),), value=self.value[rows], positive=self.positive[rows],
-            weight=self.weight[rows],
-        )  # fmt: skip
+        labels, value = (replace(unit, codes=unit.codes[rows]),), self.value[rows]
+        return UnitScores(labels=labels, value=value, positive=self.positive[rows], weight=self.weight[rows])

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 import numpy as np
 
 from assay.core.errors import PlanError
-from assay.tally.base import (
-    VERSION,
-    Count,
-    count_from_json,
-    count_to_json,
-    demand_kind,
-)
+from assay.tally.base import VERSION, Count, count_from_json, count_to_json, demand_kind
 from assay.tally.fixed_point import Weights
 
 if TYPE_CHECKING:

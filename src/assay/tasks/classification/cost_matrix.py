@@ -15,8 +15,7 @@ from typing import Any, Final, cast
 from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label, speller
 from assay.core.text import counted, listed, phrases, quoted, visible
-from assay.tally.labels.confusion import Confusion
-from assay.tally.labels.row_costs import Priced
+from assay.tally.labels.confusion import Confusion, Priced
 
 FORMS: Final = '{("cat", "dog"): 5, ...}, {"cat": {"dog": 5}, ...}, or a .csv or .json file of them'
 LONG: Final = ["truth", "predicted", "cost"]

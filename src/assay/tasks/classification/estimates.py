@@ -16,8 +16,8 @@ from assay.core.traits import Task
 from assay.core.values import SMALL, Number, Share, Undefined, Value
 from assay.inference.estimates import ByClass, Estimate, Estimates, Interval, build_estimate, note_width
 from assay.tally.base import Count
+from assay.tally.labels.confusion import Priced
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
-from assay.tally.labels.row_costs import Priced
 from assay.tasks.classification.settings import (
     NOT_CALLED,
     ONE_CLASS,

@@ -18,11 +18,10 @@ from assay.measures import Measure
 from assay.rows.logits import Link
 from assay.rows.score_columns import Kind
 from assay.rows.scored_source import Rescaled
-from assay.tally.scores.log_odds import LinkedScores
 from assay.tally.scores.ranked_table import Linked, Ranked
 from assay.tally.scores.rounded_scores import LISTED
 from assay.tally.scores.row_probabilities import RowScores
-from assay.tally.scores.score_tally import Scores
+from assay.tally.scores.score_tally import LinkedScores, Scores
 from assay.tally.scores.true_class_ranks import Ranks
 from assay.tasks.classification.settings import OF_PROBABILITIES
 

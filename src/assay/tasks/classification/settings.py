@@ -15,9 +15,8 @@ from assay.core.traits import POLICIES, Policy, Task
 from assay.core.values import Undefined
 from assay.inference.intervals.interval_choice import Wanted
 from assay.rows.score_columns import Kind
-from assay.tally.labels.confusion import Confusion
+from assay.tally.labels.confusion import Confusion, Priced
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
-from assay.tally.labels.row_costs import Priced
 from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_tally import Scores

@@ -12,7 +12,7 @@ from assay.core.errors import PlanError
 from assay.core.task import Counted, Example, Option, Request, Role
 from assay.inference.unit_intervals import model_pairs
 from assay.measures.declare import parse
-from assay.tally.paired.model_tallies import ModelTallies
+from assay.tally.base import ModelTallies
 from assay.tasks.by_unit import UnitTask
 from assay.tasks.detection import measures as _measures
 from assay.tasks.detection.box_values import BoxValues, operating_counts

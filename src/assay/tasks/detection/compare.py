@@ -16,7 +16,7 @@ from assay.inference.multiplicity import holm
 from assay.inference.power import least_student
 from assay.inference.resampling import stream
 from assay.inference.tail_probabilities import Tail, shown
-from assay.tally.paired.model_tallies import ModelTallies
+from assay.tally.base import ModelTallies
 from assay.tasks.detection.box_values import BoxValues, draw_values
 from assay.tasks.detection.count_notes import rare_classes, refuse_rare
 from assay.tasks.detection.intervals import BIASED, FEWEST, HalfSamples, correct_interval, draw_differences

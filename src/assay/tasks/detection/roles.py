@@ -18,9 +18,9 @@ from assay.core.task import Counted, Request
 from assay.core.text import visible
 from assay.rows.files.file_digests import digest_of
 from assay.rows.images.files import load_json
+from assay.tally.base import ModelTallies
 from assay.tally.batches import Column, open_batches
 from assay.tally.census import Census
-from assay.tally.paired.model_tallies import ModelTallies
 from assay.tasks.detection.formats.annotation_folders import read_folder
 from assay.tasks.detection.formats.box_tables import CORNERS, read_searched, read_table
 from assay.tasks.detection.formats.coco_files import (

@@ -11,8 +11,8 @@ from assay.core.errors import PlanError
 from assay.core.task import Counted, Example, Request
 from assay.core.text import listed
 from assay.measures.declare import parse
+from assay.tally.base import ModelTallies
 from assay.tally.census import Census
-from assay.tally.paired.model_tallies import ModelTallies
 from assay.tasks.by_unit import UnitTask
 from assay.tasks.efficiency import measures as _declared  # noqa: F401  declares the measures
 from assay.tasks.efficiency.blocks import assessment_sections, comparison_sections, figure_data

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from assay.core.blocks import Chart, Figure, Paragraph, Section, Table, number_table, section, table
 from assay.core.text import counted, figure
+from assay.tally.base import ModelTallies
 from assay.tally.data.durations import NANOSECONDS
-from assay.tally.paired.model_tallies import ModelTallies
 from assay.tasks.efficiency.tally import Measured
 
 SHARES: Final = (0.001, 0.01, 0.05, *(place / 20 for place in range(2, 19)), 0.95, 0.98, 0.99, 0.995, 0.999, 1.0)

@@ -17,7 +17,7 @@ from assay.tally.real_values import Groups, Pairs
 
 if TYPE_CHECKING:
     from assay.measures.declare import Measure
-    from assay.tally.paired.model_tallies import ModelTallies
+    from assay.tally.base import ModelTallies
     from assay.tasks.efficiency.tally import Measured
 
 LEAST: Final = 2

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from assay.conduct.connections import Target
 from assay.conduct.energy import (
     Meter,
     find_meter,
@@ -28,7 +27,7 @@ from assay.conduct.energy import (
 )
 from assay.conduct.onnx_graph import describe_model
 from assay.conduct.request_driver import Pace, RunTimes, search_rate, time_run
-from assay.conduct.targets import open_target
+from assay.conduct.targets import Target, open_target
 from assay.core.errors import PlanError, RowsError
 from assay.core.task import Counted, Request
 from assay.core.text import counted, figure, visible

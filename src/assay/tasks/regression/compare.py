@@ -16,7 +16,7 @@ from assay.core.text import counted
 from assay.core.values import Undefined
 from assay.inference.findings import Check, Effect, Finding, no_number
 from assay.inference.unit_intervals import compare_measure, model_pairs
-from assay.tally.unit_models import UnitModels
+from assay.tally.unit_table import UnitModels
 from assay.tasks.regression.estimates import find_measure
 from assay.tasks.regression.sums import Errors, LackingColumnError, add_by_code, row_sums
 

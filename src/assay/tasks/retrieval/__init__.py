@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from assay.core.errors import PlanError
 from assay.core.task import Counted, Example, Option, Request, Role
 from assay.measures.declare import parse
-from assay.tally.paired.model_tallies import ModelTallies
+from assay.tally.base import ModelTallies
 from assay.tasks.by_unit import UnitTask, name_values
 from assay.tasks.retrieval import measures
 from assay.tasks.retrieval.blocks import comparison_sections, run_sections

@@ -12,7 +12,7 @@ import numpy as np
 from assay.core.blocks import Block, Card, Chart, Figure, Paragraph, Section, chart, number_table, section, table
 from assay.core.text import counted, figure, visible
 from assay.measures.declare import Measure
-from assay.tally.paired.model_tallies import ModelTallies
+from assay.tally.base import ModelTallies
 from assay.tasks.retrieval.compare import query_pairs
 from assay.tasks.retrieval.tally import Rankings
 

@@ -12,9 +12,8 @@ import numpy as np
 from assay.core.values import Number, number
 from assay.inference.unit_intervals import compare_measure, model_pairs
 from assay.measures.declare import Measure
-from assay.tally.paired.model_tallies import ModelTallies
-from assay.tally.unit_models import UnitModels
-from assay.tally.unit_table import Sums
+from assay.tally.base import ModelTallies
+from assay.tally.unit_table import Sums, UnitModels
 from assay.tasks.retrieval.estimates import query_values
 from assay.tasks.retrieval.measures.recommendation import RECOMMENDATION
 from assay.tasks.retrieval.tally import Rankings

@@ -15,8 +15,8 @@ import numpy as np
 from assay.core.errors import PlanError, RowsError
 from assay.core.task import Counted, Request
 from assay.core.text import counted, listed, quoted
+from assay.tally.base import ModelTallies
 from assay.tally.census import Census
-from assay.tally.paired.model_tallies import ModelTallies
 from assay.tasks.retrieval.engine_count import (
     Irregular,
     count_opened,

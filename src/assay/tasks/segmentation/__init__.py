@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from assay.core.labels import Label
 from assay.core.task import Counted, Example, Request
 from assay.inference.findings import Finding
-from assay.tally.unit_models import UnitModels
+from assay.tally.unit_table import UnitModels
 from assay.tasks.by_unit import UnitTask
 from assay.tasks.image_inputs import count_models
 from assay.tasks.segmentation import measures

@@ -18,7 +18,7 @@ from assay.tasks.segmentation.surfaces import STEPS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.tally.unit_models import UnitModels
+    from assay.tally.unit_table import UnitModels
     from assay.tasks.segmentation.tally import MaskTally
 
 MOST_VALUES: Final = 300

@@ -12,7 +12,7 @@ from assay.inference.tests.variance import pitman_morgan
 from assay.inference.unit_intervals import model_pairs
 from assay.measures.declare import Measure
 from assay.tally.real_values import Pairs
-from assay.tally.unit_models import UnitModels
+from assay.tally.unit_table import UnitModels
 from assay.tasks.segmentation.intervals import IMAGE_MEANS
 from assay.tasks.segmentation.mask_sums import PLACE
 

@@ -171,7 +171,7 @@ def test_the_folds_are_told(halves):
 
 def test_the_control_of_folds_reads_the_fold_table(tmp_path):
     found = assay.conduct(MODELS, X, Y, "3x4", id=[f"case {i}" for i in range(200)])
-    table = SplitRows.open(found.save_folds(tmp_path / "folds.csv"), reading=Reading())
+    table = SplitRows.of(str(found.save_folds(tmp_path / "folds.csv")), reading=Reading())
     loaded = planned({"plan": {"assessor": "A", "date": "2026-01-31"}, "columns": {"id": "id"}})
     (outcome,) = CONTROLS["CHK-FOLDS"].look(Inquiry(loaded=loaded, folds=table))
     assert (outcome.verdict, outcome.says) == ("pass", "4 folds in 3 repetitions, every sample tested once in each")

@@ -24,7 +24,7 @@ def asked(document=None, **given):
 def opened(folder, text, name="t.csv"):
     path = folder / name
     path.write_text(text, encoding="utf-8")
-    return SplitRows.open(path, reading=Reading())
+    return SplitRows.of(str(path), reading=Reading())
 
 
 def splits(folder, **texts):

@@ -159,7 +159,7 @@ def test_pictures_saved_again_are_alike_and_others_are_not(tmp_path):
 def test_whoever_watches_hears_how_far_the_rows_are(tmp_path, monkeypatch):
     monkeypatch.setattr(near_duplicates, "BATCH", 2)
     (tmp_path / "a.csv").write_text("t\n" + "".join(f"row {i}\n" for i in range(5)))
-    split, told = SplitRows.open(tmp_path / "a.csv", reading=Reading()), []
+    split, told = SplitRows.of(str(tmp_path / "a.csv"), reading=Reading()), []
     watched = replace(split.opened, progress=lambda done, whole: told.append((done, whole)))
     split = SplitRows(watched)
     assert sum(map(len, near_duplicates.batches(split, "SELECT t FROM rows"))) == 5

@@ -11,7 +11,7 @@ from assay.tally.data.split_counts import SplitRows
 def opened(folder, text, name="a.csv"):
     path = folder / name
     path.write_text(text, encoding="utf-8")
-    return SplitRows.open(path, reading=Reading())
+    return SplitRows.of(str(path), reading=Reading())
 
 
 def test_the_same_rows_in_any_order_have_the_same_digest(tmp_path):

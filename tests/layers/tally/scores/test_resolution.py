@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.tally.scores.rounded_scores import CHUNK, LARGEST, Rounding, round_scores, significant_bits
+from assay.tally.scores.rounded_scores import CHUNK, LARGEST, Rounding, round_scores
 from assay.tally.scores.score_tally import Scores
 
 
@@ -37,7 +37,7 @@ def test_half_of_distinct_scores_is_rounded_up():
     ("classes", "bits"), [(2, 13), (22, 13), (23, 12), (32, 12), (45, 11), (46, 10), (181, 7), (400, 7)]
 )
 def test_bits_keep_the_cells_below_their_bound(classes, bits):
-    assert significant_bits(classes) == bits
+    assert Rounding.of_classes(classes, probability=True).bits == bits
     assert bits == 7 or classes**2 * 16 * 2 ** (bits - 1) <= 2**25
     assert bits == 13 or classes**2 * 16 * 2**bits > 2**25
 
@@ -80,7 +80,6 @@ def test_keys_are_whole_numbers_in_the_order_of_scores(probability):
     assert np.array_equal(rounding.scores_at(keys), score)
     assert (np.diff(keys[np.unique(score, return_index=True)[1]]) > 0).all()
     assert keys[score == 0].tolist() == [0] * int((score == 0).sum())
-    assert rounding.finer() == Rounding(bits=6, probability=probability)
 
 
 def test_steps_of_rounded_probabilities_begin_at_zero():

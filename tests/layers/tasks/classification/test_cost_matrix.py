@@ -19,7 +19,7 @@ from assay.core.errors import PlanError
 from assay.inference.intervals.proportion import wilson
 from assay.measures import parse
 from assay.report.report_document import Document
-from assay.tally.labels.row_costs import Priced
+from assay.tally.labels.confusion import Priced
 from tests import flat
 from tests.strategies import FEW, confusion_of, matrices, weights
 

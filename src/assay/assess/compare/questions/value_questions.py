@@ -17,8 +17,7 @@ from assay.inference.findings import Finding
 from assay.inference.multiplicity import adjusted
 from assay.inference.tests.several_ranks import ranked
 from assay.inference.tests.variance import equal_spread, normality
-from assay.tally.paired.half_sample_folds import Halved
-from assay.tally.real_values import Blocks, Exact, FiveByTwo, Folds, Groups
+from assay.tally.real_values import Blocks, Exact, FiveByTwo, Folds, Groups, Halved
 
 RUN, HALF = 5, 2
 MEAN_RANK: Final = "mean rank"

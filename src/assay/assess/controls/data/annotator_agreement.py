@@ -11,9 +11,9 @@ from assay.assess.controls.control_declaration import Inquiry, Outcome, control,
 from assay.core.labels import Label
 from assay.core.text import figure
 from assay.inference.intervals.rater_agreement import coefficients, kappas
+from assay.tally.contingency_tables import Ratings
 from assay.tally.data.split_counts import SplitRows
 from assay.tally.labels.confusion import Confusion
-from assay.tally.labels.ratings import Ratings
 from assay.tasks.classification.estimates import View
 from assay.tasks.classification.settings import Settings
 from assay.tasks.classification.tally import Classified

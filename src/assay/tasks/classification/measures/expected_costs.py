@@ -11,8 +11,8 @@ import numpy as np
 from assay.core.traits import EXTENSION, FUND, HIGHER, LOWER, Task
 from assay.core.values import NO_ROWS, Number, number
 from assay.measures.declare import measure
+from assay.tally.labels.confusion import Priced
 from assay.tally.labels.one_vs_rest import Binary
-from assay.tally.labels.row_costs import Priced
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures.ratios import declared, demand_at_least_zero, demand_number
 

@@ -17,9 +17,8 @@ from assay.core.values import NO_ROWS, Number, Share, number
 from assay.measures.declare import measure
 from assay.measures.score_averages import macro, micro, one_vs_one, weighted
 from assay.tally.calibration_bins import BINS
-from assay.tally.scores.log_odds import own_losses
 from assay.tally.scores.row_probabilities import RIGHT, RowScores
-from assay.tally.scores.score_tally import Scores
+from assay.tally.scores.score_tally import Scores, own_losses
 from assay.tally.scores.true_class_ranks import Ranks
 from assay.tasks.classification.measures.probabilities import (
     expected_calibration_error,

@@ -17,8 +17,8 @@ from assay.core.traits import EXTENSION, HIGHER, LOWER, NEITHER, RAINIO
 from assay.core.values import NO_ROWS, Number, Undefined, number
 from assay.measures.declare import measure
 from assay.tally.calibration_bins import BINS, Binning, gaps
-from assay.tally.scores.log_odds import clipped
 from assay.tally.scores.ranked_table import Ranked
+from assay.tally.scores.score_tally import clipped
 from assay.tasks.classification.measures.logistic_fit import lines
 from assay.tasks.classification.measures.roc_hull import hulls
 from assay.tasks.classification.measures.score_curves import by_table

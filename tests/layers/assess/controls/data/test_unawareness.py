@@ -30,7 +30,7 @@ def test_features_are_held_against_groups_by_name_and_by_association(tmp_path, f
     ]
     (tmp_path / "train.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     loaded = planned({"columns": {"features": features}, "fairness": {"groups": ["sex"]}}, tmp_path)
-    split = SplitRows.open(tmp_path / "train.csv", reading=Reading())
+    split = SplitRows.of(str(tmp_path / "train.csv"), reading=Reading())
     (found,) = run_controls(Inquiry(loaded=loaded, splits={"train": split}), "plan", ["CHK-UNAWARE"])
     assert found.outcome.verdict == verdict
     assert says in found.outcome.says
