@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from assay.rows.databases.selection import Use
+    from assay.rows.databases.database import Use
     from assay.rows.files.opened_file import OpenedFile
     from assay.rows.joins.mismatch_errors import Join
     from assay.rows.limits import Limits

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.core.task import Request
-    from assay.rows.databases.selection import Use
+    from assay.rows.databases.database import Use
     from assay.rows.files.opened_file import OpenedFile
     from assay.rows.limits import Limits
 
@@ -297,7 +297,7 @@ def _is_plain(opened: OpenedFile, column: Column) -> bool:
 
 
 def _from_spark(frame: Any, columns: Mapping[str, Column], where: str) -> Table:  # noqa: ANN401
-    from assay.rows.spark.spark_errors import told_as_ours
+    from assay.rows.spark.spark_files import told_as_ours
     from assay.rows.spark.spark_frames import PlainFrame
 
     plain = PlainFrame(frame, where)

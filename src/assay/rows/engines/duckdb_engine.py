@@ -8,14 +8,14 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.core.errors import AssayError, EngineError, MissingColumn, PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted, visible
-from assay.rows.files.formats import damaged
+from assay.rows.files.formats import damaged, optional
 from assay.rows.limits import Limits
 from assay.rows.temporary_files import Scratch
 
@@ -29,6 +29,10 @@ INTERRUPTED = "Query interrupted"
 
 LOOK = 0.1
 """Seconds between two looks at how far a query is."""
+
+BATCH = 1 << 17
+"""Rows of a batch that is read from a table, where no stream gives them."""
+_BATCHES = "assay_batches"
 
 GLOB = "*?["
 """Characters that the engine would expand in a path."""
@@ -290,4 +294,53 @@ def engine_failure(error: Exception, where: str) -> EngineError:
         where=where,
         found=str(error)[:400],
         fix="see what it says",
+    )
+
+
+def query_batches(connection: Any, query: str, *, text: bool = False) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401  of DuckDB
+    """The columns of each batch as arrays of numbers; with `text`, also columns of texts, which have `take`."""
+    if (arrow := optional("pyarrow")) is None:
+        yield from _stored(connection, query, text=text)
+        return
+    with closing(arrow.RecordBatchReader.from_stream(connection.sql(query))) as reader:
+        for batch in reader:
+            if batch.num_rows:
+                yield tuple(_streamed(column, arrow, text=text) for column in batch.columns)
+
+
+def _streamed(column: Any, arrow: Any, *, text: bool) -> Any:  # noqa: ANN401  a column of PyArrow
+    """Numbers in the memory of the stream, or texts as they are."""
+    import numpy as np
+
+    if text and arrow.types.is_string(column.type):
+        return column
+    if column.null_count or not (arrow.types.is_floating(column.type) or arrow.types.is_integer(column.type)):
+        raise _unexpected(column.type)
+    return np.from_dlpack(column)  # to_numpy would import pandas
+
+
+def _stored(connection: Any, query: str, *, text: bool) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401  of DuckDB
+    """The same from a temporary table, which spills to disk, for DuckDB hands over whole answers only."""
+    import numpy as np
+
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {_BATCHES} AS {query}")
+    try:
+        [(rows,)] = connection.sql(f"SELECT count(*) FROM {_BATCHES}").fetchall()  # noqa: S608  a name of ours
+        for first in range(0, rows, BATCH):
+            part = f"SELECT * FROM {_BATCHES} WHERE rowid >= {first} AND rowid < {first + BATCH}"  # noqa: S608
+            columns = list(connection.sql(part).fetchnumpy().values())
+            for column in columns:
+                if np.ma.is_masked(column) or column.dtype.kind not in ("iufO" if text else "iuf"):
+                    raise _unexpected(column.dtype)
+            yield tuple(np.asarray(column) for column in columns)
+    finally:
+        connection.execute(f"DROP TABLE IF EXISTS {_BATCHES}")
+
+
+def _unexpected(kind: object) -> EngineError:
+    return EngineError(
+        "engine-failed",
+        "the engine handed over other data than was asked for",
+        found=f"a column of {kind}, or a missing value",
+        fix="install the version of duckdb that assay asks for",
     )

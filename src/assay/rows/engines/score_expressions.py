@@ -20,7 +20,7 @@ from assay.rows.files.opened_file import ROW, OpenedFile, number_column, numbere
 from assay.rows.row_positions import Index, places
 from assay.rows.score_columns import EXACT, NORMAL, WIDTHS, Faults, Kind, demand_sound, inexact, score_array
 from assay.rows.source import FrameSource, require
-from assay.rows.spark.spark_errors import told_as_ours
+from assay.rows.spark.spark_files import told_as_ours
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

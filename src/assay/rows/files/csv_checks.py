@@ -37,7 +37,6 @@ def check(text: Text, path: str) -> Checked:
         rows=body.rows - 1,
         notes=(*body.header.notes, *text.notes),
         first_line=body.header.lines + 1,
-        delimiter=body.header.delimiter,
     )
 
 

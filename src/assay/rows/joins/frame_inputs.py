@@ -26,14 +26,14 @@ from assay.rows.joins.mismatch_errors import unfit_id
 from assay.rows.label_types import absent, kind_of
 from assay.rows.score_columns import score_array
 from assay.rows.source import check_same_length, require
-from assay.rows.spark.spark_errors import told_as_ours as spark_errors
+from assay.rows.spark.spark_files import told_as_ours as spark_errors
 from assay.rows.spark.spark_session import is_spark
 
 if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-    from assay.rows.databases.selection import Use
+    from assay.rows.databases.database import Use
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,13 +34,13 @@ from assay.rows.joins.models import (
 from assay.rows.joins.truth_and_predictions import duckdb_table, join_tables
 from assay.rows.limits import Limits
 from assay.rows.source import FrameSource, Roles
-from assay.rows.spark.spark_errors import told_as_ours as spark_errors
 from assay.rows.spark.spark_files import SparkFile, check_path
+from assay.rows.spark.spark_files import told_as_ours as spark_errors
 from assay.rows.spark.spark_frames import PlainFrame, SparkFrames, from_sides, from_spark, kind_of_id, read_plain
 from assay.rows.spark.spark_session import is_spark, session_at
 
 if TYPE_CHECKING:
-    from assay.rows.databases.selection import Use
+    from assay.rows.databases.database import Use
 
 _PLACE: Final = "place"
 ROWS: Final = 1 << 17

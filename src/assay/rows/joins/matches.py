@@ -27,7 +27,7 @@ from assay.rows.joins.mismatch_errors import (
 )
 
 if TYPE_CHECKING:
-    from assay.rows.databases.selection import Use
+    from assay.rows.databases.database import Use
     from assay.rows.source import Roles
 
 KEY: Final = "assay_k"

@@ -14,8 +14,7 @@ from assay.core.text import quoted, visible
 from assay.rows.joins.matches import JoinTable, full_join
 from assay.rows.joins.mismatch_errors import Join, Unmatched, unfit_id
 from assay.rows.source import FrameSource, Roles, require
-from assay.rows.spark.spark_errors import told_as_ours
-from assay.rows.spark.spark_files import SparkFile, read
+from assay.rows.spark.spark_files import SparkFile, read, told_as_ours
 
 if TYPE_CHECKING:
     from assay.rows.files.formats import Reading
