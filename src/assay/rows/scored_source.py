@@ -16,7 +16,7 @@ from assay.core.errors import OutOfRange, PlanError
 from assay.core.text import counted, figure
 from assay.core.values import WORST
 from assay.rows.columns import CHUNK, Coded
-from assay.rows.score_columns import NORMAL, Faults, Kind, demand_sound
+from assay.rows.score_columns import NORMAL, Kind, demand_sound
 from assay.rows.source import ArraySource, FrameSource, Source
 
 if TYPE_CHECKING:
@@ -39,9 +39,7 @@ def sound(source: Source, kind: Kind, *, single: bool, drop: bool) -> tuple[Sour
 
         return sound_frame(source, kind, single=single, drop=drop)
     bad = _faulty(source.score, kind, single=single)
-    faults = Faults(rows=len(source.truth), **{name: int(mask.sum()) for name, mask in bad.items()})
-    if faults.unnormal:
-        faults = replace(faults, farthest=farthest([column[bad["unnormal"]] for column in source.score]))
+    counts = {"rows": len(source.truth), **{name: int(mask.sum()) for name, mask in bad.items()}}
 
     def first(name: str) -> str:
         rows = np.flatnonzero(bad[name])[:MOST].tolist()
@@ -49,8 +47,11 @@ def sound(source: Source, kind: Kind, *, single: bool, drop: bool) -> tuple[Sour
         each = zip(rows, own, strict=True)
         return "; ".join(f"{_shown([c[r] for c in source.score], name)} at index {place}" for r, place in each)
 
-    demand_sound(faults, where="score", first=first, drop=drop)
-    return (_kept(source, ~bad["missing"]), faults.missing) if faults.missing else (source, 0)
+    def far() -> float:
+        return farthest([column[bad["unnormal"]] for column in source.score])
+
+    demand_sound(counts, where="score", first=first, farthest=far, drop=drop)
+    return (_kept(source, ~bad["missing"]), counts["missing"]) if counts["missing"] else (source, 0)
 
 
 def _faulty(columns: Sequence[NDArray[np.float64]], kind: Kind, *, single: bool) -> dict[str, NDArray[np.bool_]]:

@@ -25,7 +25,15 @@ from assay.rows.files.formats import Reading, called
 from assay.rows.label_types import EXACT, label_of
 from assay.rows.number_columns import exact_floats
 from assay.rows.row_positions import places
-from assay.rows.source import check_names, check_same_index, check_same_length, nameless, refuse_limits, require
+from assay.rows.source import (
+    check_names,
+    check_same_index,
+    check_same_length,
+    closing_on_failure,
+    nameless,
+    refuse_limits,
+    require,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -189,16 +197,13 @@ def _from_path(data: Any, columns: Mapping[str, Column], request: Request) -> Ta
     uses: dict[str, Use] = {names[role]: "number" if one.kind == "number" else "label" for role, one in columns.items()}
     reading, limits = cast("Reading | None", request.reading) or Reading(), cast("Limits | None", request.limits)
     opened = open_path(data, uses, reading, engine=request.engine, limits=limits, progress=request.progress)
-    try:
+    with closing_on_failure(opened):
         if not isinstance(opened, OpenedFile):
             table = _from_spark(opened.frame, columns, opened.path)
             return replace(table, close=opened.close, notes=opened.notes)
         for name in names.values():
             require(name, opened.known or list(opened.columns), opened.shown)
         selected = {role: _expression(opened, names[role], columns[role].kind) for role in columns}
-    except BaseException:
-        opened.close()
-        raise
     from assay.rows.files.formats import FRAME
 
     files = opened.files

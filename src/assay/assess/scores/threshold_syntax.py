@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from assay.core.errors import PlanError, unknown_choice
 from assay.core.text import visible
-from assay.rows.score_columns import EXACT
+from assay.rows.label_types import EXACT
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures import threshold_rules
 from assay.tasks.classification.measures.threshold_rules import Chosen

@@ -17,8 +17,9 @@ from assay.core.text import visible
 from assay.rows.columns import object_array
 from assay.rows.engines.duckdb_engine import engine_failure
 from assay.rows.files.opened_file import ROW, OpenedFile, number_column, numbered_rows
+from assay.rows.label_types import EXACT
 from assay.rows.row_positions import Index, places
-from assay.rows.score_columns import EXACT, NORMAL, WIDTHS, Faults, Kind, demand_sound, inexact, score_array
+from assay.rows.score_columns import NORMAL, WIDTHS, Kind, demand_sound, inexact, score_array
 from assay.rows.source import FrameSource, require
 from assay.rows.spark.spark_files import told_as_ours
 
@@ -162,19 +163,19 @@ def complete(source: FrameSource) -> Frame:
 def sound_frame(source: FrameSource, kind: Kind, *, single: bool, drop: bool) -> tuple[FrameSource, int]:
     """The source without rows whose score is missing, and how many those are; any other fault is an error."""
     hits = _faults(source.score, kind, single=single)
-    faults = Faults(**sums(source, hits))
-    if faults.unnormal:
-        faults = replace(faults, farthest=cast("float", fetched(source, source.frame.select(off_one(source)))[0][0]))
+    counts = sums(source, hits)
+    lost = counts["missing"]
     demand_sound(
-        faults,
+        counts,
         where=f"{visible(source.where)}, {' and '.join(source.shown(name) for name in source.score[:MOST])}",
         first=lambda name: _first(source, hits[name]),
+        farthest=lambda: cast("float", fetched(source, source.frame.select(off_one(source)))[0][0]),
         drop=drop,
     )
-    if not faults.missing:
+    if not lost:
         return source, 0
     whole = reduce(lambda a, b: a & b, (~gone(nw.col(name)) for name in source.score))
-    return replace(source, frame=source.frame.filter(whole), dropped=source.dropped + faults.missing), faults.missing
+    return replace(source, frame=source.frame.filter(whole), dropped=source.dropped + lost), lost
 
 
 def embedded(source: FrameSource) -> OpenedFile | None:

@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 from assay.core.labels import Label
 from assay.rows.score_columns import ScoreColumns
 from assay.rows.scored_source import sound
-from assay.rows.source import ArraySource, Roles, Source
+from assay.rows.source import ArraySource, Roles, Source, closing_on_failure
 
 CALL = "assay_call_{}"
 """What columns of such labels are called."""
@@ -55,11 +55,8 @@ def opened_cut(opened: Callable[[Roles], Source], roles: Roles) -> Source:
         cuts,
     )
     wide_source = opened(wide)
-    try:
+    with closing_on_failure(wide_source):
         source = sound(wide_source, "any", single=False, drop=False)[0]
-    except BaseException:
-        wide_source.close()
-        raise
     if isinstance(source, ArraySource):  # pragma: no cover  cuts are asked of files and frames
         raise TypeError
     own = len(source.score) - len(cuts)

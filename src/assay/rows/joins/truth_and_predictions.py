@@ -212,15 +212,7 @@ def _kind_of_id(type_: str, column: str, where: str) -> str:
 
 
 def check_unique_ids(source: Source, data: object, id: object) -> None:
-    """Check that the ids of one table, or a column of ids, name every row once; else the source is closed."""
-    try:
-        _check_unique_ids(source, data, id)
-    except BaseException:
-        source.close()
-        raise
-
-
-def _check_unique_ids(source: Source, data: object, id: object) -> None:
+    """Check that the ids of one table, or a column of ids, name every row once."""
     if data is None:
         _check_length(source, id)
         data, id = {"id": id}, "id"

@@ -128,21 +128,16 @@ def _place(known_as: str) -> str:
 def _demand_pinned(known_as: str, reading: Reading) -> None:
     if reading.sha256 is None:
         return
-    if not Path(known_as).is_file():
-        raise PlanError(
-            "option-unknown",
-            "a path that is not a file on this machine cannot be pinned by its digest",
-            where=visible(known_as),
-            fix="leave sha256 out, or give a single file that is also here",
-        )
-    if not isinstance(reading.sha256, str):
-        raise PlanError(
-            "option-unknown",
-            "digests by name pin files that are read on this machine",
-            where=visible(known_as),
-            fix="give the one digest of the file, or leave the engine out",
-        )
-    demand_digest(known_as, reading.sha256, digest_of(known_as))
+    here = Path(known_as).is_file()
+    if here and isinstance(reading.sha256, str):
+        demand_digest(known_as, reading.sha256, digest_of(known_as))
+        return
+    what = "a path that is not a file on this machine cannot be pinned by its digest"
+    fix = "leave sha256 out, or give a single file that is also here"
+    if here:
+        what = "digests by name pin files that are read on this machine"
+        fix = "give the one digest of the file, or leave the engine out"
+    raise PlanError("option-unknown", what, where=visible(known_as), fix=fix)
 
 
 def reason(error: BaseException) -> str:
