@@ -210,13 +210,8 @@ def _from_arrow(column: Any) -> NDArray[Any]:  # noqa: ANN401  whatever speaks A
     return _from_series(pa.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else pa.array(column))
 
 
-def arrays_of(table: Any) -> list[NDArray[Any]]:  # noqa: ANN401  an Arrow table
-    """The columns of an Arrow table: numbers as they are, the rest, or with missing values, as Python's objects."""
-    return [array_of(column) for column in table.columns]
-
-
 def array_of(column: Any) -> NDArray[Any]:  # noqa: ANN401  a column of Arrow
-    """One column, or one batch of it."""
+    """A column, or one batch of it: numbers as they are, the rest, or with missing values, as Python's objects."""
     import pyarrow as pa
 
     if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):

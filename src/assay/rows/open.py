@@ -181,13 +181,11 @@ def demand_whole(source: Source, declared: Sequence[Label] | None, *, spelled: b
     """
     if not declared or not all(_whole(label, spelled=spelled) for label in declared):
         return
-    opened = source.opened if isinstance(source, FrameSource) else None
-    form = str(getattr(opened, "format", ""))
-    if not isinstance(source, FrameSource) or source.frame is None or not any(format_ in form for format_ in TYPED):
+    if not isinstance(source, FrameSource) or source.opened is None:
         return
-    schema = source.frame.collect_schema()
-    columns = getattr(opened, "columns", None)
-    types = dict(columns) if isinstance(columns, dict) else {}
+    if not any(form in source.opened.format for form in TYPED):
+        return
+    schema, types = source.frame.collect_schema(), getattr(source.opened, "columns", {})
     for column in (source.truth, source.predicted):
         kind = schema.get(column)
         if kind is None or not (kind.is_float() or kind.is_decimal()):

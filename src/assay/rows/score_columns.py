@@ -60,7 +60,8 @@ def score_columns(score: object) -> ScoreColumns | None:
     names = getattr(score, "column_names", None) or getattr(score, "columns", None)
     if names is not None and not callable(names) and not isinstance(score, str):
         return _from_frame(score, tuple(names))
-    if getattr(score, "ndim", 1) == 2 or _is_nested(score):  # noqa: PLR2004  rows and columns
+    nested = isinstance(score, (list, tuple)) and bool(score) and isinstance(score[0], (list, tuple))
+    if nested or getattr(score, "ndim", 1) == 2:  # noqa: PLR2004  rows and columns
         return _matrix(score)
     return ScoreColumns(columns=(score,), single=True)
 
@@ -78,10 +79,6 @@ def _from_frame(frame: Any, names: tuple[Any, ...]) -> ScoreColumns:  # noqa: AN
     """A frame as score: its columns are named after the classes."""
     take = frame.column if hasattr(frame, "column_names") else frame.__getitem__
     return _by_label(names, tuple(take(name) for name in names))
-
-
-def _is_nested(score: object) -> bool:
-    return isinstance(score, (list, tuple)) and bool(score) and isinstance(score[0], (list, tuple))
 
 
 def _matrix(score: object) -> ScoreColumns:
@@ -117,7 +114,14 @@ def labels_by_score(given: ScoreColumns, seen: set[Label], declared: Sequence[La
     names = [str(name) for name in given.columns] if all(isinstance(c, str) for c in given.columns) else None
     by_name = None if names is None else _by_name(names, seen, declared)
     if declared is not None:
-        _demand_count(k, declared)
+        if k != len(declared):
+            raise PlanError(
+                "score-columns",
+                f"there are {counted(len(declared), 'class', 'classes')} and {counted(k, 'score column')}",
+                where="score",
+                known=listed(declared),
+                fix="give one column for each class, or (for two classes) the one of the positive class",
+            )
         if by_name is not None and by_name != tuple(declared):
             raise PlanError(
                 "score-columns",
@@ -179,17 +183,6 @@ def _by_name(names: list[str], seen: set[Label], declared: Sequence[Label] | Non
                 return None
             return tuple(known.get(t, int(t) if whole and t.isdecimal() else t) for t in texts)
     return None
-
-
-def _demand_count(k: int, labels: Sequence[Label]) -> None:
-    if k != len(labels):
-        raise PlanError(
-            "score-columns",
-            f"there are {counted(len(labels), 'class', 'classes')} and {counted(k, 'score column')}",
-            where="score",
-            known=listed(labels),
-            fix="give one column for each class, or (for two classes) the one of the positive class",
-        )
 
 
 def score_array(column: object, role: str) -> NDArray[np.float64]:

@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import partial
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
@@ -154,21 +153,18 @@ def _typed(array: NDArray[Any], kind: Kind, role: str) -> NDArray[Any]:
 
 def to_numbers(array: NDArray[Any], role: str) -> NDArray[np.float64]:
     """Numbers as float64, missing ones as NaN; those that float64 cannot hold are refused."""
-    return exact_floats(array, unfit=partial(_not_numbers, role), inexact=partial(_inexact, role))
 
+    def unfit(found: str) -> RowsError:
+        return not_numbers(role, f"{role} must hold numbers", found=found)
 
-def _inexact(role: str, finding: str) -> RowsError:
-    return not_numbers(
-        role,
-        f"{role} holds a number that float64 cannot hold: a whole one above 2^53, or one with too many digits, too"
-        " large or too small",
-        found=finding,
-        fix="subtract a common offset from truth and prediction first, or round them yourself",
-    )
+    def inexact(found: str) -> RowsError:
+        what = (
+            f"{role} holds a number that float64 cannot hold: a whole one above 2^53, or one with too many digits, too"
+        )
+        fix = "subtract a common offset from truth and prediction first, or round them yourself"
+        return not_numbers(role, f"{what} large or too small", fix, found=found)
 
-
-def _not_numbers(role: str, found: str) -> RowsError:
-    return not_numbers(role, f"{role} must hold numbers", found=found)
+    return exact_floats(array, unfit=unfit, inexact=inexact)
 
 
 def _from_frame(data: object, columns: Mapping[str, Column]) -> Table:

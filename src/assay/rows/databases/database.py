@@ -101,6 +101,14 @@ def is_attached(data: str | os.PathLike[str]) -> bool:
     )
 
 
+def holds_changes(log: str) -> bool:
+    """Whether a log or journal beside a database is there and has something in it."""
+    try:
+        return Path(log).stat().st_size > 0
+    except OSError:
+        return False
+
+
 def place_of(path: str, reading: Reading) -> str:
     """A table of a database as errors call it."""
     what = f"table {quoted(reading.table)}" if reading.table else "the query" if reading.query else ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import counted, visible
 from assay.rows.columns import object_array
-from assay.rows.databases.database import check_selection, chosen, is_server, refused_query, wrapped
+from assay.rows.databases.database import check_selection, chosen, holds_changes, is_server, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import (
     GLOB,
     quote_identifier,
@@ -72,11 +72,19 @@ def attach_table(
     digest = begin_digest(path, pins_of([name], reading).get(name), wanted=reading.digest)
     alone = view == VIEW
     alias = "source" if alone else f"{view}_source"
-    where, log = visible(path), Path(f"{place}.wal")
+    where = visible(path)
     notes = ("changes in the write-ahead log beside the file are read too; the digest is the file's alone",)
-    _attach(connection, place, where, alias)
-    with told_as_ours(where, "duckdb"):
-        tables = connection.execute(_TABLES).fetchall()
+    try:
+        with told_as_ours(where, "duckdb"):
+            connection.execute(f"ATTACH {quote_literal(place)} AS {quote_identifier(alias)} (READ_ONLY)")
+            connection.execute(f"USE {quote_identifier(alias)}")
+            tables = connection.execute(_TABLES).fetchall()
+    except RowsError as error:
+        if isinstance(error.__cause__, duckdb.IOException) and "lock" in str(error.found):
+            what = "another program has the database open for writing"
+            fix = "close that program, or give it a copy to write to"
+            raise PlanError("no-database", what, where=where, found=error.found, fix=fix) from error.__cause__
+        raise
     names = () if reading.query else (alias, *chosen(tables, reading, where, "main"))
     source = wrapped(reading.query) if reading.query else ".".join(map(quote_identifier, names))
     made = f"CREATE TEMP {'VIEW' if alone or reading.query is None else 'TABLE'} {quote_identifier(view)} AS"
@@ -95,7 +103,7 @@ def attach_table(
         format="duckdb",
         digest=digest,
         bytes=facts.st_size,
-        notes=(*(notes if log.exists() and log.stat().st_size else ()), *(() if reading.digest else (LEFT_OUT,))),
+        notes=(*(notes if holds_changes(f"{place}.wal") else ()), *(() if reading.digest else (LEFT_OUT,))),
         stamp=stamp_of(facts),
         max_rows=reading.max_rows,
         view=view,
@@ -103,25 +111,6 @@ def attach_table(
     )
     demand_unchanged(opened)
     return opened
-
-
-def _attach(connection: duckdb.DuckDBPyConnection, place: str, where: str, alias: str) -> None:
-    import duckdb
-
-    try:
-        with told_as_ours(where, "duckdb"):
-            connection.execute(f"ATTACH {quote_literal(place)} AS {quote_identifier(alias)} (READ_ONLY)")
-            connection.execute(f"USE {quote_identifier(alias)}")
-    except RowsError as error:
-        if isinstance(error.__cause__, duckdb.IOException) and "lock" in str(error.found):
-            raise PlanError(
-                "no-database",
-                "another program has the database open for writing",
-                where=where,
-                found=error.found,
-                fix="close that program, or give it a copy to write to",
-            ) from error.__cause__
-        raise
 
 
 SAMPLE = 50_000

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from assay.core.errors import RowsError
 from assay.core.text import counted, listed, quoted, visible
-from assay.rows.databases.database import chosen, not_utf8, refused_query, wrapped
+from assay.rows.databases.database import chosen, holds_changes, not_utf8, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import quote_identifier, quote_literal, refuse_duplicates
 from assay.rows.files.file_digests import LEFT_OUT, begin_digest, pins_of, stop_digest
 from assay.rows.files.formats import Reading, damaged, read_start
@@ -196,23 +196,13 @@ def _connect(path: str) -> tuple[sqlite3.Connection, tuple[str, ...]]:
     A journal or log with something in it belongs to the content; then the file is opened as it must be.
     """
     place = os.path.abspath(path)  # noqa: PTH100  links are kept as they are
-    waiting = [name for name in ("-wal", "-journal") if _size(place + name)]
+    waiting = [name for name in ("-wal", "-journal") if holds_changes(place + name)]
     mode = "mode=ro" if waiting else "immutable=1"
+    address = f"file:{quote(place)}?{mode}"
     with _told_as_ours(path):
-        connection = sqlite3.connect(
-            f"file:{quote(place)}?{mode}", uri=True, isolation_level=None, check_same_thread=False
-        )
-    notes = (
-        (f"changes in the file's {listed(waiting)} are read too; the digest is the file's alone",) if waiting else ()
-    )
-    return connection, notes
-
-
-def _size(path: str) -> int:
-    try:
-        return Path(path).stat().st_size
-    except OSError:
-        return 0
+        connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+    note = f"changes in the file's {listed(waiting)} are read too; the digest is the file's alone"
+    return connection, (note,) if waiting else ()
 
 
 def _demand_whole(path: str, size: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -37,6 +38,9 @@ _BATCHES = "assay_batches"
 GLOB = "*?["
 """Characters that the engine would expand in a path."""
 
+_UNFIT = re.compile("[\0\ud800-\udfff]")
+"""What no SQL text can hold: NUL, and halves of characters."""
+
 _scratches: weakref.WeakKeyDictionary[duckdb.DuckDBPyConnection, Scratch] = weakref.WeakKeyDictionary()
 
 
@@ -46,7 +50,7 @@ def quote_identifier(name: str) -> str:
     >>> quote_identifier('a" ; drop table t; --')
     '"a"" ; drop table t; --"'
     """
-    if not name or "\0" in name or not _encodable(name):
+    if not name or _UNFIT.search(name):
         raise MissingColumn(
             "missing-column", f"no column can be called {quoted(name)}", found=quoted(name), fix="name another column"
         )
@@ -59,7 +63,7 @@ def quote_literal(text: str) -> str:
     >>> quote_literal("it's")
     "'it''s'"
     """
-    if "\0" in text or not _encodable(text):
+    if _UNFIT.search(text):
         raise EngineError(
             "engine-failed",
             "a text with a NUL or half a character cannot be given to the engine",
@@ -77,14 +81,6 @@ def sql_label(label: Label | float) -> str:
     if isinstance(label, float) and not math.isfinite(label):
         return f"CAST('{label}' AS DOUBLE)"
     return quote_literal(label) if isinstance(label, str) else repr(label)
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def malformed_input() -> tuple[type[Exception], ...]:
@@ -241,14 +237,6 @@ def _ours(error: Exception, where: str, form: str) -> AssayError:
     import duckdb
 
     message = visible(str(error).strip().partition("\n")[0])
-    if isinstance(error, duckdb.OutOfMemoryException):
-        return EngineError(
-            "engine-failed",
-            "the engine ran out of memory",
-            where=where,
-            found=message,
-            fix="allow more with memory= (--memory 2GB), or use fewer threads: each holds buffers of its own",
-        )
     of_the_file = (
         duckdb.IOException,
         duckdb.InvalidInputException,
@@ -262,39 +250,30 @@ def _ours(error: Exception, where: str, form: str) -> AssayError:
     )
     # What the engine's Parquet reader finds wrong comes as the bare base class.
     if form in {"parquet", "arrow", "duckdb"} and (isinstance(error, of_the_file) or type(error) is duckdb.Error):
-        return _corrupt(message, where, form)
-    return EngineError(
-        "engine-failed",
-        "the engine could not run a query on the file",
-        where=where,
-        found=message,
-        fix="report this with the file's digest: the file passed every check before",
-    )
+        if "utf" in message.lower():
+            what, fix = "a text in the file is not UTF-8", "write the file again as UTF-8"
+            return RowsError("encoding", what, where=where, found=message, fix=fix)
+        return damaged(where, f"the file is damaged: {form} data cannot be read", message)
+    what = "the engine could not run a query on the file"
+    fix = "report this with the file's digest: the file passed every check before"
+    if isinstance(error, duckdb.OutOfMemoryException):
+        what = "the engine ran out of memory"
+        fix = "allow more with memory= (--memory 2GB), or use fewer threads: each holds buffers of its own"
+    return EngineError("engine-failed", what, where=where, found=message, fix=fix)
 
 
-def _corrupt(message: str, where: str, form: str) -> RowsError:
-    if "utf" in message.lower():
-        return RowsError(
-            "encoding",
-            "a text in the file is not UTF-8",
-            where=where,
-            found=message,
-            fix="write the file again as UTF-8",
-        )
-    return damaged(where, f"the file is damaged: {form} data cannot be read", message)
-
-
-def engine_failure(error: Exception, where: str) -> EngineError:
-    """What an engine said, as one of ours."""
-    if str(error) == INTERRUPTED:
-        raise KeyboardInterrupt from None
-    return EngineError(
-        "engine-failed",
-        f"the engine failed: {type(error).__name__}",
-        where=where,
-        found=str(error)[:400],
-        fix="see what it says",
-    )
+@contextmanager
+def translate_failures(where: str) -> Iterator[None]:
+    """Run work of an engine of the user's so that only errors of this project and KeyboardInterrupt come out."""
+    try:
+        yield
+    except AssayError:
+        raise
+    except Exception as error:
+        if str(error) == INTERRUPTED:
+            raise KeyboardInterrupt from None
+        what, finding = f"the engine failed: {type(error).__name__}", str(error)[:400]
+        raise EngineError("engine-failed", what, where=where, found=finding, fix="see what it says") from error
 
 
 def query_batches(connection: Any, query: str, *, text: bool = False) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401  of DuckDB
