@@ -14,7 +14,7 @@ import pytest
 import assay
 from assay.assess.compare import comparison as comparing
 from assay.rows.joins.models import digest_rows
-from assay.rows.joins.threshold_labels import Cut
+from assay.rows.scored_source import Cut
 from tests import flat
 
 N = 40

@@ -16,7 +16,8 @@ import click
 from assay.app.messages import say, say_line
 from assay.core.errors import PlanError
 from assay.core.text import fits_role, listed, visible
-from assay.rows.databases.database import is_attached, is_database, open_database, shown
+from assay.rows.databases.database import is_attached, is_database, shown
+from assay.rows.databases.duckdb_tables import open_database
 
 if TYPE_CHECKING:
     from assay.rows.files.formats import Reading

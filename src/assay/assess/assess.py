@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from assay.assess.scores.score_predictions import Decided
     from assay.measures import Measure
     from assay.rows.limits import Limits
-    from assay.rows.logits import Link
     from assay.rows.score_columns import MissingScore, ScoreColumns
+    from assay.rows.scored_source import Link
     from assay.tally.scores.score_tally import UnitScores
     from assay.tasks.classification.cost_matrix import Costs
     from assay.tasks.classification.score_part import ScorePart

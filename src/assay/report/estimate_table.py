@@ -60,9 +60,9 @@ def as_csv(record: Record) -> str:
 
 def as_parquet(record: Record) -> bytes:
     """The table as Parquet."""
-    from assay.rows.files.parquet_output import parquet
+    from assay.rows.files.parquet import write_parquet
 
-    return parquet(table(record))
+    return write_parquet(table(record))
 
 
 def _cell(kind: str, value: object) -> object:

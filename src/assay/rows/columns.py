@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
@@ -90,7 +90,7 @@ def coded(column: object, role: str) -> Coded:
 def as_array(column: object, role: str) -> NDArray[Any]:  # noqa: C901  one branch for each kind of column
     """Anything array-like as a one-dimensional numpy array, without copying where possible."""
     column = detached(column)
-    if _is_categorical(column):
+    if type(getattr(column, "dtype", None)).__name__ == "CategoricalDtype":
         return _categories(column)
     if isinstance(column, np.ndarray):
         array: NDArray[Any] = column
@@ -175,10 +175,6 @@ def object_array(values: Sequence[object]) -> NDArray[np.object_]:
     return np.fromiter(values, dtype=object, count=len(values))
 
 
-def _is_categorical(column: object) -> bool:
-    return type(getattr(column, "dtype", None)).__name__ == "CategoricalDtype"
-
-
 def _categories(column: Any) -> NDArray[Any]:  # noqa: ANN401  a pandas Series or Categorical
     """A pandas categorical by value, never by code; missing entries become None."""
     holder = column.cat if hasattr(column, "cat") else column
@@ -214,13 +210,8 @@ def _from_arrow(column: Any) -> NDArray[Any]:  # noqa: ANN401  whatever speaks A
     return _from_series(pa.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else pa.array(column))
 
 
-def arrays_of(table: Any) -> list[NDArray[Any]]:  # noqa: ANN401  an Arrow table
-    """The columns of an Arrow table: numbers as they are, the rest, or with missing values, as Python's objects."""
-    return [array_of(column) for column in table.columns]
-
-
 def array_of(column: Any) -> NDArray[Any]:  # noqa: ANN401  a column of Arrow
-    """One column, or one batch of it."""
+    """A column, or one batch of it: numbers as they are, the rest, or with missing values, as Python's objects."""
     import pyarrow as pa
 
     if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
@@ -261,14 +252,7 @@ def _whole_floats(array: NDArray[Any], role: str) -> Coded:
     there = codes[~missing]
     codes[missing] = there[0] if len(there) else 0
     whole = _integers(codes, role)
-    return Coded(
-        role=role,
-        codes=whole.codes,
-        offset=whole.offset,
-        span=whole.span if len(there) else 0,
-        labels=whole.labels,
-        missing=missing,
-    )
+    return replace(whole, span=whole.span if len(there) else 0, missing=missing)
 
 
 def _short_text(array: NDArray[Any], role: str) -> Coded | None:
@@ -338,9 +322,8 @@ def _merged(codes: NDArray[np.int32], labels: list[Label | None], role: str) -> 
     settled = move[codes]
     missing = settled < 0
     settled[missing] = 0
-    return Coded(
-        role=role, codes=settled, offset=0, span=len(unique), labels=unique, missing=missing if missing.any() else None
-    )
+    gone = missing if missing.any() else None
+    return Coded(role=role, codes=settled, offset=0, span=len(unique), labels=unique, missing=gone)
 
 
 def all_text(array: NDArray[Any]) -> bool:

@@ -17,11 +17,10 @@ from assay.rows.databases.database import (
     is_attached,
     is_database,
     is_server,
-    open_database,
     place_of,
 )
 from assay.rows.databases.database import shown as address
-from assay.rows.databases.duckdb_tables import attach_table, copy_table, read_of
+from assay.rows.databases.duckdb_tables import attach_table, copy_table, open_database, read_of
 from assay.rows.files.file import Prepared, engine_for, prepared
 from assay.rows.files.file_digests import pins_of
 from assay.rows.files.file_list import Listed, are_paths, list_files, list_sides, shown
@@ -33,7 +32,7 @@ from assay.rows.limits import Limits
 if TYPE_CHECKING:
     import duckdb
 
-    from assay.rows.databases.selection import Use
+    from assay.rows.databases.database import Use
     from assay.rows.files.file_list import Paths
     from assay.rows.files.formats import Progress
     from assay.rows.spark.spark_files import SparkFile

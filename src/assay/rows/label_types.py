@@ -21,8 +21,6 @@ from assay.core.traits import Task
 Locate: TypeAlias = Callable[[str, Label | None], str]
 """Role and label -> where its first rows stand, as text."""
 
-_PLAIN = (int, str)
-
 LONGEST = 4096
 EXACT = 2**53
 ZERO_ONE: tuple[tuple[Label, Label], ...] = ((0, 1), (False, True), ("0", "1"), ("False", "True"))
@@ -35,8 +33,10 @@ def label_of(value: object, *, where: str) -> Label | None:
     >>> label_of(1.0, where="truth"), label_of("a", where="truth"), label_of(float("nan"), where="truth")
     (1, 'a', None)
     """
-    if type(value) in _PLAIN:  # first, because asking abstract classes takes longer than all the rest
-        return _text(value, where) if isinstance(value, str) else cast("int", value)
+    if type(value) is int:  # first, because asking abstract classes takes longer than all the rest
+        return value
+    if type(value) is str:
+        return _text(value, where)
     if isinstance(value, Enum):
         value = value.value
     if absent(value):
@@ -208,20 +208,15 @@ def classes(
     positive = _of_own_kind(stated, {*truth, *predicted, *(listed_labels or ())})
     if type(positive) is not type(stated):
         notes.append(f"positive={stated!r} is read as the label {positive!r}")
-    if listed_labels is not None:
-        known = listed_labels
-        extra = {*truth, *predicted} - set(known)
-        more = _outside(extra, known, truth, unknown=unknown, where=where, locate=locate, notes=notes)
-        labels = (*known, *more)
-    else:
-        known = _known(truth, predicted, positive)
-        extra = predicted - set(known)
-        numbered = len(truth) > 2 and all(_is_whole(x) for x in {*truth, *extra})  # noqa: PLR2004
-        if numbered:
-            _refuse_measured(extra, truth, predicted, where)
-        policy: Literal["error", "own"] = "own" if numbered else unknown
-        more = _outside(extra, known, truth, unknown=policy, where=where, locate=locate, notes=notes)
-        labels = in_order({*known, *more})
+    known = _known(truth, predicted, positive) if listed_labels is None else listed_labels
+    extra = {*truth, *predicted} - set(known)
+    if listed_labels is None and len(truth) > 2 and all(_is_whole(x) for x in {*truth, *extra}):  # noqa: PLR2004
+        _refuse_measured(extra, truth, predicted, where)
+        unknown = "own"
+    more = _outside(extra, known, truth, unknown=unknown, where=where, locate=locate, notes=notes)
+    labels = (*known, *more)
+    if listed_labels is None:
+        labels = in_order({*labels})
         _refuse_look_alikes(labels, where)
     notes += look_alike_notes(labels)
     return _with_positive(labels, positive, declared=declared is not None, where=where, notes=notes)
@@ -301,28 +296,25 @@ def _outside(
     shown = "; ".join(f"{quoted(x)} {locate('truth' if x in truth else 'predicted', x)}" for x in order[:3])
     more = f" and {len(order) - 3} more" if len(order) > 3 else ""  # noqa: PLR2004
     likely = _looks_like(order, known)
+    like = f": {likely[0]}" if likely else ""
     close = nearest(str(order[0]), [str(x) for x in known])
     every = [*known, *order]
+    meant = f'"{visible(close)}" may be meant; ' if close else ""
     typed = " ".join(f"--label {visible(x)}" for x in every[:SHOWN_LABELS]) + (" ..." if every[SHOWN_LABELS:] else "")
     declare = f"declare every class: labels=[{listed(every)}] ({typed})"
     raise UnknownLabel(
         "label-not-declared",
-        f"the {role} column holds {counted(len(order), 'label')} not among the classes"
-        + (f": {likely[0]}" if likely else ""),
+        f"the {role} column holds {counted(len(order), 'label')} not among the classes{like}",
         where=where,
         found=shown + more,
         known=listed(known),
-        fix=likely[1]
-        if likely
-        else (f'"{visible(close)}" may be meant; ' if close else "") + f"correct the data, or {declare}",
+        fix=likely[1] if likely else f"{meant}correct the data, or {declare}",
     )
 
 
 def _refuse_look_alikes(labels: Sequence[Label], where: str) -> None:
     seen: dict[str, str] = {}
-    for label in labels:
-        if not isinstance(label, str):
-            continue
+    for label in (text for text in labels if isinstance(text, str)):
         twin = seen.setdefault(look(label), label)
         if twin != label:
             raise RowsError(
@@ -359,18 +351,16 @@ def _with_positive(
 def _stated(labels: tuple[Label, ...], positive: Label, *, declared: bool, where: str, notes: list[str]) -> Classes:
     if positive not in labels or type(positive) is not type(labels[labels.index(positive)]):
         twin = next((x for x in labels if str(x) == str(positive)), None)
-        hint = (
-            f"{quoted(positive)} and {quoted(twin)} are of different types: positive={quoted(twin)}"
-            if twin is not None
-            else None
-        )
         close = nearest(str(positive), [str(x) for x in labels])
+        fix = f'did you mean "{visible(close)}"?' if close else "name one of the labels"
+        if twin is not None:
+            fix = f"{quoted(positive)} and {quoted(twin)} are of different types: positive={quoted(twin)}"
         raise PlanError(
             "unknown-positive",
             f"the positive class {quoted(positive)} is not among the labels",
             where=where,
             known=listed(labels),
-            fix=hint or (f'did you mean "{visible(close)}"?' if close else "name one of the labels"),
+            fix=fix,
         )
     if len(labels) > 2:  # noqa: PLR2004
         raise PlanError(

@@ -22,6 +22,7 @@ from assay.rows.source import (
     check_names,
     check_same_index,
     check_same_length,
+    closing_on_failure,
     nameless,
     refuse_limits,
     require,
@@ -63,7 +64,8 @@ def open_source(
     with ids_told(plainly=reading.show_ids):
         if truth_data is None:
             source = _opened(data, roles, reading, engine, limits)
-            check_unique_ids(source, data, roles.id)
+            with closing_on_failure(source):
+                check_unique_ids(source, data, roles.id)
         else:
             source = open_both(data, truth_data, roles, reading, engine, limits)
     return _with_quantum(source, reading.weight_quantum)
@@ -75,11 +77,8 @@ def _with_quantum(source: Source, stated: float | None) -> Source:
         return source
     from assay.rows.weights import with_quantum
 
-    try:
+    with closing_on_failure(source):
         return with_quantum(source, stated)
-    except BaseException:
-        source.close()
-        raise
 
 
 def _opened(data: object, roles: Roles, reading: Reading, engine: str | None, limits: Limits | None) -> Source:
@@ -167,11 +166,8 @@ def _from_path(path: Paths, roles: Roles, reading: Reading, engine: str | None, 
         return of_opened(opened, roles)
     from assay.rows.spark.spark_frames import PlainFrame, from_spark
 
-    try:
+    with closing_on_failure(opened):
         return from_spark(PlainFrame(opened.frame, opened.path, opened), roles)
-    except BaseException:
-        opened.close()
-        raise
 
 
 TYPED: Final = ("parquet", "arrow", "duckdb")
@@ -185,13 +181,11 @@ def demand_whole(source: Source, declared: Sequence[Label] | None, *, spelled: b
     """
     if not declared or not all(_whole(label, spelled=spelled) for label in declared):
         return
-    opened = source.opened if isinstance(source, FrameSource) else None
-    form = str(getattr(opened, "format", ""))
-    if not isinstance(source, FrameSource) or source.frame is None or not any(format_ in form for format_ in TYPED):
+    if not isinstance(source, FrameSource) or source.opened is None:
         return
-    schema = source.frame.collect_schema()
-    columns = getattr(opened, "columns", None)
-    types = dict(columns) if isinstance(columns, dict) else {}
+    if not any(form in source.opened.format for form in TYPED):
+        return
+    schema, types = source.frame.collect_schema(), getattr(source.opened, "columns", {})
     for column in (source.truth, source.predicted):
         kind = schema.get(column)
         if kind is None or not (kind.is_float() or kind.is_decimal()):

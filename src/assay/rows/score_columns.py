@@ -22,7 +22,6 @@ MissingScore: TypeAlias = Literal["error", "drop", "worst"]
 MISSING_SCORE: Final = ("error", "drop", "worst")
 NORMAL: Final = 1e-6
 """How far the probabilities of one row may add up to something else than 1."""
-EXACT: Final = 2**53
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +60,8 @@ def score_columns(score: object) -> ScoreColumns | None:
     names = getattr(score, "column_names", None) or getattr(score, "columns", None)
     if names is not None and not callable(names) and not isinstance(score, str):
         return _from_frame(score, tuple(names))
-    if getattr(score, "ndim", 1) == 2 or _is_nested(score):  # noqa: PLR2004  rows and columns
+    nested = isinstance(score, (list, tuple)) and bool(score) and isinstance(score[0], (list, tuple))
+    if nested or getattr(score, "ndim", 1) == 2:  # noqa: PLR2004  rows and columns
         return _matrix(score)
     return ScoreColumns(columns=(score,), single=True)
 
@@ -79,10 +79,6 @@ def _from_frame(frame: Any, names: tuple[Any, ...]) -> ScoreColumns:  # noqa: AN
     """A frame as score: its columns are named after the classes."""
     take = frame.column if hasattr(frame, "column_names") else frame.__getitem__
     return _by_label(names, tuple(take(name) for name in names))
-
-
-def _is_nested(score: object) -> bool:
-    return isinstance(score, (list, tuple)) and bool(score) and isinstance(score[0], (list, tuple))
 
 
 def _matrix(score: object) -> ScoreColumns:
@@ -118,7 +114,14 @@ def labels_by_score(given: ScoreColumns, seen: set[Label], declared: Sequence[La
     names = [str(name) for name in given.columns] if all(isinstance(c, str) for c in given.columns) else None
     by_name = None if names is None else _by_name(names, seen, declared)
     if declared is not None:
-        _demand_count(k, declared)
+        if k != len(declared):
+            raise PlanError(
+                "score-columns",
+                f"there are {counted(len(declared), 'class', 'classes')} and {counted(k, 'score column')}",
+                where="score",
+                known=listed(declared),
+                fix="give one column for each class, or (for two classes) the one of the positive class",
+            )
         if by_name is not None and by_name != tuple(declared):
             raise PlanError(
                 "score-columns",
@@ -182,28 +185,20 @@ def _by_name(names: list[str], seen: set[Label], declared: Sequence[Label] | Non
     return None
 
 
-def _demand_count(k: int, labels: Sequence[Label]) -> None:
-    if k != len(labels):
-        raise PlanError(
-            "score-columns",
-            f"there are {counted(len(labels), 'class', 'classes')} and {counted(k, 'score column')}",
-            where="score",
-            known=listed(labels),
-            fix="give one column for each class, or (for two classes) the one of the positive class",
-        )
-
-
 def score_array(column: object, role: str) -> NDArray[np.float64]:
     """A column of scores in memory as float64; missing ones are NaN, and are looked for later."""
     from assay.rows.columns import as_array
     from assay.rows.number_columns import exact_floats
 
+    def no_number(found: str) -> RowsError:
+        return not_numbers(role, "the scores are not numbers", found=found)
+
     if stored_as(column).startswith("decimal") and hasattr(column, "to_numpy"):  # before a library rounds them
         column = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()  # type: ignore[attr-defined]
     array = as_array(column, role)
     if array.dtype.kind == "b" or (array.dtype.kind == "O" and any(isinstance(value, bool) for value in array)):
-        raise _no_number(role, "truth values")
-    return exact_floats(array, unfit=partial(_no_number, role), inexact=partial(inexact, role))
+        raise no_number(found="truth values")
+    return exact_floats(array, unfit=no_number, inexact=partial(inexact, role))
 
 
 def inexact(role: str, finding: str) -> OutOfRange:
@@ -234,71 +229,51 @@ def stored_as(column: object) -> str:
     return WIDTHS.get(name, name)
 
 
-def _no_number(role: str, found: str) -> RowsError:
-    return not_numbers(role, "the scores are not numbers", found=found)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Faults:
-    """What is wrong with score columns: how many rows, and a way to find the first of them."""
-
-    rows: int
-    infinite: int = 0
-    missing: int = 0
-    outside: int = 0
-    unnormal: int = 0
-    farthest: float = 0.0
-    """How far from 1 the probabilities of a row add up at most."""
+_FAULTS: Final = {
+    "infinite": (
+        "score-not-finite",
+        "infinite",
+        {"fix": "correct the scores, or leave the rows out before assessing"},
+    ),
+    "missing": (
+        "score-not-finite",
+        "missing or NaN",
+        {
+            "fix": 'complete the scores; or leave these rows out and count them: missing="drop" (--missing drop);'
+            ' or rank them below all others: missing_score="worst" (--missing-score worst)'
+        },
+    ),
+    "outside": (
+        "score-out-of-range",
+        "outside 0 to 1",
+        {
+            "known": "probabilities, as stated",
+            "fix": 'correct the scores, or state what they are: scores="logit" or scores="any" (--scores)',
+        },
+    ),
+}
+"""By the kind of fault: the code, what the scores are, and further lines of the error."""
 
 
 def demand_sound(
-    faults: Faults,
-    *,
-    where: str,
-    first: Callable[[str], str],
-    drop: bool,
+    counts: Mapping[str, int], *, where: str, first: Callable[[str], str], farthest: Callable[[], float], drop: bool
 ) -> None:
-    """Stop at the first kind of fault; `first` tells the first rows of a kind."""
-    if faults.infinite:
-        raise _unfit("score-not-finite", faults.infinite, faults.rows, "infinite", where=where, found=first("infinite"))
-    if faults.missing and not drop:
-        raise _unfit(
-            "score-not-finite",
-            faults.missing,
-            faults.rows,
-            "missing or NaN",
-            where=where,
-            found=first("missing"),
-            fix='complete the scores; or leave these rows out and count them: missing="drop" (--missing drop);'
-            ' or rank them below all others: missing_score="worst" (--missing-score worst)',
-        )
-    if faults.outside:
-        raise _unfit(
-            "score-out-of-range",
-            faults.outside,
-            faults.rows,
-            "outside 0 to 1",
-            where=where,
-            found=first("outside"),
-            known="probabilities, as stated",
-            fix='correct the scores, or state what they are: scores="logit" or scores="any" (--scores)',
-        )
-    if faults.unnormal:
-        verb = "does" if faults.unnormal == 1 else "do"
+    """Stop at the first kind of fault among the rows counted; `first` tells the first rows of a kind."""
+    for kind, (code, what, lines) in _FAULTS.items():
+        if counts.get(kind) and not (drop and kind == "missing"):
+            some = f"the scores of {counted(counts[kind], 'row')} of {counts['rows']:,} are {what}"
+            raise OutOfRange(code, some, where=where, found=first(kind), **lines)
+    if unnormal := counts.get("unnormal"):
+        verb = "does" if unnormal == 1 else "do"
         raise OutOfRange(
             "probabilities-not-normalised",
-            f"the probabilities of {counted(faults.unnormal, 'row')} of {faults.rows:,} {verb} not add up to 1",
+            f"the probabilities of {counted(unnormal, 'row')} of {counts['rows']:,} {verb} not add up to 1",
             where=where,
-            found=f"{first('unnormal')}; {faults.farthest:.7g} from 1 at most",
+            found=f"{first('unnormal')}; {farthest():.7g} from 1 at most",
             known=f"1, give or take {NORMAL:g}",
             fix="correct the scores; or divide them by their sum, renormalise=True (--renormalise); or state that they"
             ' are not probabilities: scores="any" (--scores any)',
         )
-
-
-def _unfit(code: str, bad: int, rows: int, what: str, **told: str) -> OutOfRange:
-    fix = "correct the scores, or leave the rows out before assessing"
-    return OutOfRange(code, f"the scores of {counted(bad, 'row')} of {rows:,} are {what}", **{"fix": fix, **told})
 
 
 def demand_kind(kind: object) -> Kind:

@@ -1,28 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sources with scores: unfit scores refused, left out or mended as the plan says, and predictions made of scores."""
+"""Sources with scores: unfit ones refused, left out or mended, logits as probabilities, and predictions of scores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from assay.core.errors import OutOfRange
+from assay.core.arrays import chance
+from assay.core.errors import OutOfRange, PlanError
 from assay.core.text import counted, figure
 from assay.core.values import WORST
 from assay.rows.columns import CHUNK, Coded
-from assay.rows.score_columns import NORMAL, Faults, Kind, demand_sound
-from assay.rows.source import ArraySource, FrameSource, Source
+from assay.rows.score_columns import NORMAL, Kind, ScoreColumns, demand_sound
+from assay.rows.source import ArraySource, FrameSource, Roles, Source, closing_on_failure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.labels import Label
+
 MOST: int = 3
 """Rows an error names."""
+Link: TypeAlias = Literal["logistic", "softmax"]
+"""How logits become probabilities: one column of log-odds, or one column for each class before a softmax."""
+MOST_LOGITS: Final = 32
+"""Classes whose logits an engine turns into log-odds, each by an expression of all the others."""
+FAR: Final = 700.0
+"""Beyond this a double cannot tell a probability from 0 or 1, and some engines refuse to take the exponential."""
 
 
 def sound(source: Source, kind: Kind, *, single: bool, drop: bool) -> tuple[Source, int]:
@@ -32,9 +41,7 @@ def sound(source: Source, kind: Kind, *, single: bool, drop: bool) -> tuple[Sour
 
         return sound_frame(source, kind, single=single, drop=drop)
     bad = _faulty(source.score, kind, single=single)
-    faults = Faults(rows=len(source.truth), **{name: int(mask.sum()) for name, mask in bad.items()})
-    if faults.unnormal:
-        faults = replace(faults, farthest=farthest([column[bad["unnormal"]] for column in source.score]))
+    counts = {"rows": len(source.truth), **{name: int(mask.sum()) for name, mask in bad.items()}}
 
     def first(name: str) -> str:
         rows = np.flatnonzero(bad[name])[:MOST].tolist()
@@ -42,8 +49,11 @@ def sound(source: Source, kind: Kind, *, single: bool, drop: bool) -> tuple[Sour
         each = zip(rows, own, strict=True)
         return "; ".join(f"{_shown([c[r] for c in source.score], name)} at index {place}" for r, place in each)
 
-    demand_sound(faults, where="score", first=first, drop=drop)
-    return (_kept(source, ~bad["missing"]), faults.missing) if faults.missing else (source, 0)
+    def far() -> float:
+        return farthest([column[bad["unnormal"]] for column in source.score])
+
+    demand_sound(counts, where="score", first=first, farthest=far, drop=drop)
+    return (_kept(source, ~bad["missing"]), counts["missing"]) if counts["missing"] else (source, 0)
 
 
 def _faulty(columns: Sequence[NDArray[np.float64]], kind: Kind, *, single: bool) -> dict[str, NDArray[np.bool_]]:
@@ -235,3 +245,136 @@ def _demand_some(rows: int, where: str) -> None:
             where=where,
             fix="correct these rows, or leave them out before assessing",
         )
+
+
+def log_odds(source: Source) -> Source:
+    """The source with the logits of a row (up to a constant, as before a softmax) as log-odds of each class."""
+    if len(source.score) == 1:
+        return source  # one column is the log-odds of the positive class
+    if not isinstance(source, FrameSource):
+        return replace(source, score=tuple(against_rest(source.score)))
+    import narwhals.stable.v2 as nw
+
+    if len(source.score) > MOST_LOGITS:
+        raise PlanError(
+            "score-columns",
+            f"an engine turns the logits of up to {MOST_LOGITS} classes into probabilities, and there are"
+            f" {len(source.score)}",
+            where=source.where,
+            fix='give arrays, or probabilities: scores="probability" (--scores probability)',
+        )
+    made = []
+    for name in source.score:
+        others: list[Any] = [nw.col(other) for other in source.score if other != name]
+        most = nw.max_horizontal(*others)
+        summed = reduce(
+            add, ((nw.when(one - most < -FAR).then(nw.lit(-FAR)).otherwise(one - most)).exp() for one in others)
+        )
+        made.append((nw.col(name) - most - summed.log()).alias(name))
+    return replace(source, frame=source.frame.with_columns(*made))
+
+
+def against_rest(columns: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+    """The log-odds of each class: its logit minus the logarithm of the summed exponentials of the others.
+
+    >>> [one.round(9).tolist() for one in against_rest([np.array([800.0]), np.array([0.0]), np.array([0.0])])]
+    [[799.306852819], [-800.0], [-800.0]]
+    """
+    rows = len(columns[0])
+    out = [np.empty(rows) for _ in columns]
+    for start in range(0, rows, CHUNK):
+        part = slice(start, start + CHUNK)
+        logits = np.stack([column[part] for column in columns])
+        best = logits.argmax(axis=0)
+        at = np.arange(logits.shape[1])
+        top = logits[best, at]
+        small = np.exp(logits - top)
+        whole = small.sum(axis=0)
+        for column, made in enumerate(out):  # the largest is among the others, so nothing cancels
+            made[part] = logits[column] - top - np.log(np.maximum(whole - small[column], 1.0))
+        rest = logits.copy()
+        rest[best, at] = -np.inf
+        second = rest.max(axis=0)
+        first = top - second - np.log(np.exp(rest - second).sum(axis=0))
+        for column, made in enumerate(out):
+            mine = best == column
+            made[part][mine] = first[mine]
+    return out
+
+
+def as_chances(source: Source) -> Source:
+    """The source with log-odds as probabilities, for what looks at the probabilities of a row together."""
+    if not isinstance(source, FrameSource):
+        return replace(source, score=tuple(chance(column) for column in source.score))
+    import narwhals.stable.v2 as nw
+
+    made = []
+    for name in source.score:
+        column = nw.col(name)
+        far = nw.when(column < -FAR).then(nw.lit(-FAR)).otherwise(column)
+        made.append((1 / (1 + (-far).exp())).alias(name))
+    return replace(source, frame=source.frame.with_columns(*made))
+
+
+CALL = "assay_call_{}"
+"""What columns of such labels are called."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """The positive label at or above a threshold of a score, the other label below (s >= t everywhere)."""
+
+    score: str
+    threshold: float
+    positive: Label
+    negative: Label
+
+    def expression(self, score: str) -> Any:  # noqa: ANN401  a Narwhals expression
+        """The label of a row, from a column of numbers, in any engine."""
+        import narwhals.stable.v2 as nw
+
+        above = nw.col(score) >= float(self.threshold)
+        return nw.when(above).then(nw.lit(self.positive)).otherwise(nw.lit(self.negative))
+
+
+def with_scores_of(roles: Roles, cuts: list[Cut]) -> Roles:
+    """The roles with the scores that are cut behind the others, for whoever opens a table to check them, too."""
+    own = () if roles.score is None else roles.score.columns
+    columns = (*own, *(cut.score for cut in cuts))
+    return replace(roles, score=ScoreColumns(columns=columns)) if columns else roles
+
+
+def opened_cut(opened: Callable[[Roles], Source], roles: Roles) -> Source:
+    """A table whose labels are columns or cuts of columns, by roles: every cut is a column of its own."""
+    cuts = [one for one in (roles.predicted, *roles.group.values()) if isinstance(one, Cut)]
+    if not cuts:
+        return opened(roles)
+
+    wide = with_scores_of(
+        replace(
+            roles,
+            predicted=None if isinstance(roles.predicted, Cut) else roles.predicted,
+            group={name: column for name, column in roles.group.items() if not isinstance(column, Cut)},
+        ),
+        cuts,
+    )
+    wide_source = opened(wide)
+    with closing_on_failure(wide_source):
+        source = sound(wide_source, "any", single=False, drop=False)[0]
+    if isinstance(source, ArraySource):  # pragma: no cover  cuts are asked of files and frames
+        raise TypeError
+    own = len(source.score) - len(cuts)
+    made = {CALL.format(i): (cut, score) for i, (cut, score) in enumerate(zip(cuts, source.score[own:], strict=True))}
+    names = iter(made)
+
+    def called(column: object, before: str | None) -> str:
+        return next(names) if isinstance(column, Cut) else str(before)
+
+    return replace(
+        source,
+        frame=source.frame.with_columns(**{name: cut.expression(score) for name, (cut, score) in made.items()}),
+        predicted=called(roles.predicted, source.predicted),
+        group={name: called(column, source.group.get(name)) for name, column in roles.group.items()},
+        score=source.score[:own],
+        names={**source.names, **{name: cut.score for name, (cut, _) in made.items()}},
+    )

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from assay.rows.databases.selection import Use
+    from assay.rows.databases.database import Use
     from assay.rows.files.opened_file import OpenedFile
     from assay.rows.joins.mismatch_errors import Join
     from assay.rows.limits import Limits
@@ -156,11 +157,21 @@ class FrameSource:
 
     def close(self) -> None:
         """End what was started on a cluster to read it."""
-        if (close := getattr(self.opened, "close", None)) is not None:
-            close()
+        if self.opened is not None:
+            self.opened.close()
 
 
 Source: TypeAlias = ArraySource | FrameSource
+
+
+@contextmanager
+def closing_on_failure(opened: Source | OpenedFile | SparkFile) -> Iterator[None]:
+    """Close what is open if the work with it fails; else whoever holds it does."""
+    try:
+        yield
+    except BaseException:
+        opened.close()
+        raise
 
 
 def first_rows(source: FrameSource, column: str, label: Label | None, most: int = 3) -> list[int]:

@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import partial
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
@@ -25,7 +24,15 @@ from assay.rows.files.formats import Reading, called
 from assay.rows.label_types import EXACT, label_of
 from assay.rows.number_columns import exact_floats
 from assay.rows.row_positions import places
-from assay.rows.source import check_names, check_same_index, check_same_length, nameless, refuse_limits, require
+from assay.rows.source import (
+    check_names,
+    check_same_index,
+    check_same_length,
+    closing_on_failure,
+    nameless,
+    refuse_limits,
+    require,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.core.task import Request
-    from assay.rows.databases.selection import Use
+    from assay.rows.databases.database import Use
     from assay.rows.files.opened_file import OpenedFile
     from assay.rows.limits import Limits
 
@@ -146,21 +153,18 @@ def _typed(array: NDArray[Any], kind: Kind, role: str) -> NDArray[Any]:
 
 def to_numbers(array: NDArray[Any], role: str) -> NDArray[np.float64]:
     """Numbers as float64, missing ones as NaN; those that float64 cannot hold are refused."""
-    return exact_floats(array, unfit=partial(_not_numbers, role), inexact=partial(_inexact, role))
 
+    def unfit(found: str) -> RowsError:
+        return not_numbers(role, f"{role} must hold numbers", found=found)
 
-def _inexact(role: str, finding: str) -> RowsError:
-    return not_numbers(
-        role,
-        f"{role} holds a number that float64 cannot hold: a whole one above 2^53, or one with too many digits, too"
-        " large or too small",
-        found=finding,
-        fix="subtract a common offset from truth and prediction first, or round them yourself",
-    )
+    def inexact(found: str) -> RowsError:
+        what = (
+            f"{role} holds a number that float64 cannot hold: a whole one above 2^53, or one with too many digits, too"
+        )
+        fix = "subtract a common offset from truth and prediction first, or round them yourself"
+        return not_numbers(role, f"{what} large or too small", fix, found=found)
 
-
-def _not_numbers(role: str, found: str) -> RowsError:
-    return not_numbers(role, f"{role} must hold numbers", found=found)
+    return exact_floats(array, unfit=unfit, inexact=inexact)
 
 
 def _from_frame(data: object, columns: Mapping[str, Column]) -> Table:
@@ -189,16 +193,13 @@ def _from_path(data: Any, columns: Mapping[str, Column], request: Request) -> Ta
     uses: dict[str, Use] = {names[role]: "number" if one.kind == "number" else "label" for role, one in columns.items()}
     reading, limits = cast("Reading | None", request.reading) or Reading(), cast("Limits | None", request.limits)
     opened = open_path(data, uses, reading, engine=request.engine, limits=limits, progress=request.progress)
-    try:
+    with closing_on_failure(opened):
         if not isinstance(opened, OpenedFile):
             table = _from_spark(opened.frame, columns, opened.path)
             return replace(table, close=opened.close, notes=opened.notes)
         for name in names.values():
             require(name, opened.known or list(opened.columns), opened.shown)
         selected = {role: _expression(opened, names[role], columns[role].kind) for role in columns}
-    except BaseException:
-        opened.close()
-        raise
     from assay.rows.files.formats import FRAME
 
     files = opened.files
@@ -297,7 +298,7 @@ def _is_plain(opened: OpenedFile, column: Column) -> bool:
 
 
 def _from_spark(frame: Any, columns: Mapping[str, Column], where: str) -> Table:  # noqa: ANN401
-    from assay.rows.spark.spark_errors import told_as_ours
+    from assay.rows.spark.spark_files import told_as_ours
     from assay.rows.spark.spark_frames import PlainFrame
 
     plain = PlainFrame(frame, where)

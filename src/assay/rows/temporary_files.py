@@ -144,10 +144,8 @@ def _abandoned(entry: os.DirEntry[str], process: int, lock: str) -> bool:
 def _alive(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
+    except (OSError, OverflowError) as error:
+        return not isinstance(error, ProcessLookupError)
     return True
 
 

@@ -22,13 +22,10 @@ NUMBER: Final = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 def with_quantum(source: Source, stated: float | None = None) -> Source:
     """The source with the exponent of its weight quantum, taken from the largest weight unless stated."""
     if isinstance(source, FrameSource):
-        if source.weight is None:
-            return source
         largest = _largest_in_frame(source)
-        return source if largest is None else replace(source, quantum=quantum_exponent(largest, stated))
-    if source.weight is None or not len(source.weight):
-        return source
-    return replace(source, quantum=quantum_exponent(float(source.weight.max()), stated))
+    else:
+        largest = None if source.weight is None or not len(source.weight) else float(source.weight.max())
+    return source if largest is None else replace(source, quantum=quantum_exponent(largest, stated))
 
 
 def weight_number(source: FrameSource) -> Any:  # noqa: ANN401  a Narwhals expression
@@ -42,7 +39,8 @@ def weight_number(source: FrameSource) -> Any:  # noqa: ANN401  a Narwhals expre
     if kind != nw.String:
         what = f"{source.shown(name)} is {kind}, and weights are numbers"
         raise not_numbers(source.where, what, "name a column of numbers")
-    text = _pointed(given, source)
+    mark = "." if source.opened is None else source.opened.decimal
+    text = given if mark == "." else given.str.replace_all(mark, ".", literal=True)
     return nw.when(text.str.contains(NUMBER)).then(text).cast(nw.Float64)
 
 
@@ -96,9 +94,3 @@ def _largest_in_frame(source: FrameSource) -> float | None:
         return float(largest)
     refuse_unfit(source)
     return None if largest is None else float(largest)
-
-
-def _pointed(text: Any, source: FrameSource) -> Any:  # noqa: ANN401  Narwhals expressions
-    """A text with a decimal point, where the file has another mark."""
-    mark = "." if source.opened is None else source.opened.decimal
-    return text if mark == "." else text.str.replace_all(mark, ".", literal=True)

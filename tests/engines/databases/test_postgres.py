@@ -18,7 +18,7 @@ from assay.assess.plan.checked_plan import load_plan
 from assay.assess.record.record import Record
 from assay.assess.record.verification import verify
 from assay.rows.databases import postgres
-from assay.rows.databases.postgres import redacted
+from assay.rows.databases.database import redacted
 from assay.rows.files.formats import Reading
 from assay.rows.open import open_source
 from assay.rows.source import Roles

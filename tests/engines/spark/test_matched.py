@@ -9,7 +9,7 @@ import pytest
 
 import assay
 from assay.assess.compare import comparison as comparing
-from assay.rows.joins.threshold_labels import Cut
+from assay.rows.scored_source import Cut
 from assay.tally.paired import joint_counts as codes
 from assay.tally.paired.per_unit import PerUnit
 from tests import flat

@@ -27,10 +27,10 @@ from assay.rows.files.file_list import are_paths
 from assay.rows.joins.matched_models import match_in_duckdb
 from assay.rows.joins.mismatch_errors import SUBJECT, ids_told
 from assay.rows.joins.models import FIT, KEY, MatchedModels, Model, columns_of
-from assay.rows.joins.threshold_labels import Cut
 from assay.rows.limits import Limits
 from assay.rows.open import demand_whole
 from assay.rows.score_columns import ScoreColumns
+from assay.rows.scored_source import Cut
 from assay.rows.source import Roles, check_names, refuse_limits
 from assay.rows.spark.spark_session import is_cluster, is_spark
 from assay.tally.paired.joint_counts import joint

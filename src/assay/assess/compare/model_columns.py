@@ -21,10 +21,10 @@ from assay.core.text import counted, listed
 from assay.measures.declare import Measure
 from assay.rows.files.formats import Reading
 from assay.rows.joins.mismatch_errors import SUBJECT, Join
-from assay.rows.joins.threshold_labels import opened_cut
 from assay.rows.limits import EXACT, Limits
 from assay.rows.open import demand_whole, open_source
 from assay.rows.score_columns import ScoreColumns, score_columns
+from assay.rows.scored_source import opened_cut
 from assay.rows.source import Roles, Source
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_counts import Cell, JointScores, Lines, count_joint_scores, joint, lines, scored

@@ -20,7 +20,7 @@ from assay.core.values import Undefined
 from assay.inference.power import alpha_of
 from assay.measures import Measure, parse
 from assay.rows.engines.duckdb_engine import quote_identifier
-from assay.rows.joins.threshold_labels import Cut
+from assay.rows.scored_source import Cut
 from assay.tally.labels.confusion import Confusion
 from assay.tasks.classification.estimates import value_alone
 from assay.tasks.classification.settings import ONE_CLASS

@@ -18,10 +18,18 @@ from assay.assess.scores.score_notes import demand_range, score_notes
 from assay.core.errors import PlanError, RowsError, unknown_choice
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed, quoted, visible
-from assay.rows.label_types import Classes, classes, kind_of
-from assay.rows.logits import as_chances, log_odds
-from assay.rows.score_columns import EXACT, ScoreColumns, demand_kind, labels_by_score, score_columns
-from assay.rows.scored_source import Rescaled, by_largest, by_threshold, ranked_last, renormalised, sound
+from assay.rows.label_types import EXACT, Classes, classes, kind_of
+from assay.rows.score_columns import ScoreColumns, demand_kind, labels_by_score, score_columns
+from assay.rows.scored_source import (
+    Rescaled,
+    as_chances,
+    by_largest,
+    by_threshold,
+    log_odds,
+    ranked_last,
+    renormalised,
+    sound,
+)
 from assay.rows.source import FrameSource, Roles, Source
 from assay.tally.by_group import MISSING, free_name
 from assay.tally.labels.array_counts import count

@@ -4,21 +4,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Literal, TypeAlias
 
 from assay.core.errors import PlanError, RowsError
-from assay.core.text import quoted, visible
-from assay.rows.databases.selection import demand_select
-from assay.rows.files.formats import Format, Reading, confirm_magic, regular_file, unreadable
+from assay.core.text import listed, nearest, quoted, visible
+from assay.rows.files.formats import Format, Reading, confirm_magic, read_start, regular_file
 
-if TYPE_CHECKING:
-    from assay.rows.databases.duckdb_tables import DatabaseTable
+Use: TypeAlias = Literal["label", "number", "id"]
+"""What a column is asked for."""
+
+_COMMENTS = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_SELECT = re.compile(r"(select|with|values|table|from)\b")
 
 FILES = {".duckdb": "duckdb", ".ddb": "duckdb", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": ""}
 """What a database file's name may end in; .db is either, as its first bytes say."""
 
+ADDRESS = "postgresql://user@host:5432/database"
 _SERVERS = ("postgresql://", "postgres://")
 _SQLITE, _DUCKDB = b"SQLite format 3\0", b"DUCK"
 
@@ -41,45 +46,49 @@ def is_server(data: object) -> bool:
 
 def shown(data: object) -> str:
     """A path or address as it may be printed: of a server only user, host, port and database, never a password."""
-    if not is_server(data):
-        return str(data)
-    from assay.rows.databases.postgres import redacted
-
-    return redacted(str(data))
+    return redacted(str(data)) if is_server(data) else str(data)
 
 
-def open_database(
-    data: str | os.PathLike[str], reading: Reading, progress: Callable[[int, int], None] | None = None
-) -> DatabaseTable:
-    """The table or query that is asked for of SQLite or of a server; nothing can be written through it."""
-    check_selection(data, reading)
-    if is_server(data):
-        from assay.rows.databases.postgres import open_postgres
+def redacted(address: str) -> str:
+    """An address as it may be shown: user, host, port and database, and nothing else of it.
 
-        return open_postgres(str(data), reading)
-    from assay.rows.databases.sqlite import open_sqlite
+    >>> redacted("postgresql://me:secret@db.example:5433/trials?sslpassword=secret")
+    'postgresql://me@db.example:5433/trials'
+    """
+    parts = address_parts(address)
+    if parts is None:
+        return ADDRESS
+    user = f"{parts['user']}@" if parts.get("user") else ""
+    port = f":{parts['port']}" if parts.get("port") else ""
+    return visible(f"postgresql://{user}{parts.get('host') or ''}{port}/{parts.get('dbname') or ''}")
 
-    path = os.fsdecode(data)
-    return open_sqlite(path, regular_file(path), reading, progress=progress)
+
+def address_parts(address: str) -> dict[str, Any] | None:
+    """The parts of an address; None if it cannot be read, or if a mark of a password may stand among the others."""
+    try:
+        psycopg, conninfo = import_module("psycopg"), import_module("psycopg.conninfo")
+    except ImportError:
+        return None
+    try:
+        parts: dict[str, Any] = conninfo.conninfo_to_dict(address)
+    except psycopg.Error:  # it says the whole address, so nothing of it is told
+        return None
+    told = {name: str(parts.get(name) or "") for name in ("user", "host", "port", "dbname")}
+    clear = told["port"].replace(",", "").isdigit() or not told["port"]
+    return parts if clear and not any(mark in text for text in told.values() for mark in "@#?") else None
 
 
 def is_attached(data: str | os.PathLike[str]) -> bool:
-    """Whether DuckDB reads a database where it is, because it is its own."""
-    return not is_server(data) and _kind_of_file(os.fsdecode(data)) == "duckdb"
-
-
-def _kind_of_file(path: str) -> str:
-    """Whose database a file is, by its first bytes."""
+    """Whether DuckDB reads a database where it is, because it is its own by the first bytes of the file."""
+    if is_server(data):
+        return False
+    path = os.fsdecode(data)
     regular_file(path)
-    try:
-        with Path(path).open("rb") as file:
-            head = file.read(16)
-    except OSError as error:
-        raise unreadable(path, error) from None
+    head = read_start(path, 16)
     kind = "sqlite" if head == _SQLITE else "duckdb" if head[8:12] == _DUCKDB else ""
     named = FILES[Path(path).suffix.lower()]
     if kind and named in ("", kind):
-        return kind
+        return kind == "duckdb"
     if not kind:
         confirm_magic(path, Format(name="csv"), head)
     raise RowsError(
@@ -90,6 +99,14 @@ def _kind_of_file(path: str) -> str:
         known=f"the name says {named or 'SQLite or DuckDB'}",
         fix="give the file the ending of the format it is in, or copy it again",
     )
+
+
+def holds_changes(log: str) -> bool:
+    """Whether a log or journal beside a database is there and has something in it."""
+    try:
+        return Path(log).stat().st_size > 0
+    except OSError:
+        return False
 
 
 def place_of(path: str, reading: Reading) -> str:
@@ -117,3 +134,73 @@ def check_selection(data: object, reading: Reading, side: str = "data") -> None:
         )
     if reading.query is not None:
         demand_select(reading.query)
+
+
+def demand_select(query: str) -> None:
+    r"""Demand that a query is a SELECT by its first word; the database itself is opened for reading only besides.
+
+    >>> demand_select("-- all of them\nSELECT * FROM preds")
+    """
+    first = _COMMENTS.sub(" ", query).lstrip("( \t\r\n").partition("\n")[0].lower()
+    if "\0" in query or not _SELECT.match(first):
+        raise refused_query(visible(query.strip()), "the query", what="the query is not a SELECT")
+
+
+def refused_query(detail: str, where: str, *, what: str = "the database refuses the query") -> PlanError:
+    """The error for a query that is not run, or that a database would not run."""
+    return PlanError(
+        "query-refused",
+        what,
+        where=where,
+        found=detail,
+        known="one SELECT, whose columns the roles name",
+        fix="correct the query; try it in the database's own console first",
+    )
+
+
+def not_utf8(where: str, detail: str) -> RowsError:
+    """The error for a text that no database should have taken."""
+    return RowsError(
+        "encoding",
+        "a text in the database is not UTF-8",
+        where=where,
+        found=detail,
+        fix="write the text again as UTF-8, or correct the encoding of the database",
+    )
+
+
+def wrapped(query: str) -> str:
+    """A query as a table within another one; the line break ends a comment that would swallow the parenthesis."""
+    return f"({query.strip().removesuffix(';')}\n) AS asked"
+
+
+def chosen(tables: Sequence[tuple[str, str]], reading: Reading, where: str, home: str) -> tuple[str, str]:
+    """The schema and name of the table that is asked for, or of the only one; `home` is where plain names live."""
+    known = [name if schema == home else f"{schema}.{name}" for schema, name in tables]
+    if reading.table is None:
+        if len(tables) == 1:
+            return tables[0]
+        raise PlanError(
+            "role-missing",
+            "the table that holds the rows is not stated" if tables else "the database holds no tables",
+            where=where,
+            known=listed(known, most=20) or None,
+            fix="--table NAME, or --query 'SELECT ...'" if tables else "give another database",
+        )
+    wanted = reading.table
+    matches = [table for table, name in zip(tables, known, strict=True) if wanted in (name, ".".join(table))]
+    matches = matches or [table for table in tables if table[1] == wanted]
+    if len(matches) == 1:
+        return matches[0]
+    close = nearest(wanted, known)
+    raise PlanError(
+        "no-table",
+        f"there are {len(matches)} tables {quoted(wanted)}" if matches else f"there is no table {quoted(wanted)}",
+        where=where,
+        known=listed(known, most=20) or "no table at all",
+        fix="name its schema too: schema.table"
+        if matches
+        else f"did you mean {quoted(close)}?"
+        if close
+        else "name a known table",
+    )

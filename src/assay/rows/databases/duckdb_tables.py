@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import counted, visible
 from assay.rows.columns import object_array
-from assay.rows.databases.selection import chosen, refused_query, wrapped
+from assay.rows.databases.database import check_selection, chosen, holds_changes, is_server, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import (
     GLOB,
     quote_identifier,
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from assay.rows.databases.database import Use
     from assay.rows.databases.postgres import PostgresTable
-    from assay.rows.databases.selection import Use
     from assay.rows.databases.sqlite import SqliteTable
 
     DatabaseTable: TypeAlias = SqliteTable | PostgresTable
@@ -66,33 +66,44 @@ def attach_table(
     A view binds the names of a query anew each time, and beside another database they could mean its tables; so the
     rows of a query are kept as they are now, unless the database is the only one.
     """
-    place, facts = read_of(path)[0], regular_file(path)
-    name = Path(path).name
+    import duckdb
+
+    place, facts, name = read_of(path)[0], regular_file(path), Path(path).name
     digest = begin_digest(path, pins_of([name], reading).get(name), wanted=reading.digest)
     alone = view == VIEW
     alias = "source" if alone else f"{view}_source"
-    where, log = visible(path), Path(f"{place}.wal")
+    where = visible(path)
     notes = ("changes in the write-ahead log beside the file are read too; the digest is the file's alone",)
-    _attach(connection, place, where, alias)
-    with told_as_ours(where, "duckdb"):
-        tables = connection.execute(_TABLES).fetchall()
+    try:
+        with told_as_ours(where, "duckdb"):
+            connection.execute(f"ATTACH {quote_literal(place)} AS {quote_identifier(alias)} (READ_ONLY)")
+            connection.execute(f"USE {quote_identifier(alias)}")
+            tables = connection.execute(_TABLES).fetchall()
+    except RowsError as error:
+        if isinstance(error.__cause__, duckdb.IOException) and "lock" in str(error.found):
+            what = "another program has the database open for writing"
+            fix = "close that program, or give it a copy to write to"
+            raise PlanError("no-database", what, where=where, found=error.found, fix=fix) from error.__cause__
+        raise
     names = () if reading.query else (alias, *chosen(tables, reading, where, "main"))
     source = wrapped(reading.query) if reading.query else ".".join(map(quote_identifier, names))
     made = f"CREATE TEMP {'VIEW' if alone or reading.query is None else 'TABLE'} {quote_identifier(view)} AS"
-    with _refusal_told(where):
+    try:
         refuse_duplicates(connection.sql(reading.query or f"FROM {source}").columns, where)
         connection.execute(f"{made} SELECT * FROM {source}")  # noqa: S608  quoted, or the user's own
         connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
+    except (duckdb.ProgrammingError, duckdb.PermissionException, duckdb.NotSupportedError) as error:
+        message = visible(str(error).strip().partition("\n")[0])  # what the engine says is the user's to correct
+        if "infinite recursion" in message:
+            message = f'a table called "{VIEW}" must be named as source.main.{VIEW} in a query'
+        raise refused_query(message, where) from error
     opened = OpenedFile(
         connection=connection,
         path=path,
         format="duckdb",
         digest=digest,
         bytes=facts.st_size,
-        notes=(
-            *(notes if log.exists() and log.stat().st_size else ()),
-            *(() if reading.digest else (LEFT_OUT,)),
-        ),
+        notes=(*(notes if holds_changes(f"{place}.wal") else ()), *(() if reading.digest else (LEFT_OUT,))),
         stamp=stamp_of(facts),
         max_rows=reading.max_rows,
         view=view,
@@ -100,39 +111,6 @@ def attach_table(
     )
     demand_unchanged(opened)
     return opened
-
-
-def _attach(connection: duckdb.DuckDBPyConnection, place: str, where: str, alias: str) -> None:
-    import duckdb
-
-    try:
-        with told_as_ours(where, "duckdb"):
-            connection.execute(f"ATTACH {quote_literal(place)} AS {quote_identifier(alias)} (READ_ONLY)")
-            connection.execute(f"USE {quote_identifier(alias)}")
-    except RowsError as error:
-        if isinstance(error.__cause__, duckdb.IOException) and "lock" in str(error.found):
-            raise PlanError(
-                "no-database",
-                "another program has the database open for writing",
-                where=where,
-                found=error.found,
-                fix="close that program, or give it a copy to write to",
-            ) from error.__cause__
-        raise
-
-
-@contextmanager
-def _refusal_told(where: str) -> Iterator[None]:
-    """Do what a user's SQL asks for; what the engine says against it is the user's to correct."""
-    import duckdb
-
-    try:
-        yield
-    except (duckdb.ProgrammingError, duckdb.PermissionException, duckdb.NotSupportedError) as error:
-        message = visible(str(error).strip().partition("\n")[0])
-        if "infinite recursion" in message:
-            message = f'a table called "{VIEW}" must be named as source.main.{VIEW} in a query'
-        raise refused_query(message, where) from error
 
 
 SAMPLE = 50_000
@@ -158,12 +136,11 @@ def copy_table(
         chosen = ", ".join(f"c{place} AS {quote_identifier(name)}" for place, name in enumerate(uses))
         with told_as_ours(table.path, table.format):
             connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS SELECT {chosen} FROM {table_name}")  # noqa: S608  quoted
-        digest = table.sha256
     return OpenedFile(
         connection=connection,
         path=table.path,
         format=table.format,
-        digest=lambda: digest,
+        digest=table.digest,
         rows=rows,
         notes=(*table.notes, f"{counted(len(uses), 'column')} fetched and counted by the embedded engine"),
         view=view,
@@ -199,3 +176,16 @@ def _array(values: list[object]) -> NDArray[np.object_]:
     if any(isinstance(value, float) and value != value for value in values):  # noqa: PLR0124  NaN differs from itself
         values = [None if value is None else repr(value) for value in values]
     return object_array(values)
+
+
+def open_database(data: str | os.PathLike[str], reading: Reading, progress: Progress | None = None) -> DatabaseTable:
+    """The table or query that is asked for of SQLite or of a server; nothing can be written through it."""
+    check_selection(data, reading)
+    if is_server(data):
+        from assay.rows.databases.postgres import open_postgres
+
+        return open_postgres(str(data), reading)
+    from assay.rows.databases.sqlite import open_sqlite
+
+    path = os.fsdecode(data)
+    return open_sqlite(path, regular_file(path), reading, progress=progress)

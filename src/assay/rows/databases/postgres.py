@@ -8,15 +8,24 @@ and never shown or kept.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from assay.core.errors import AssayError, EngineError, PlanError, RowsError, missing_extra, not_numbers, repeated_column
+from assay.core.errors import EngineError, PlanError, RowsError, missing_extra, not_numbers, repeated_column
 from assay.core.text import quoted, visible
-from assay.rows.databases.selection import Use, chosen, not_utf8, refused_query, wrapped
+from assay.rows.databases.database import (
+    ADDRESS,
+    Use,
+    address_parts,
+    chosen,
+    not_utf8,
+    redacted,
+    refused_query,
+    wrapped,
+)
 from assay.rows.engines.duckdb_engine import quote_identifier
 from assay.rows.files.formats import Reading
 
@@ -35,7 +44,6 @@ _TABLES = (
     "AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%' ORDER BY 1, 2"
 )
 _TYPES = "SELECT oid, typname, typcategory FROM pg_catalog.pg_type WHERE oid = ANY(%s)"
-_FORM = "postgresql://user@host:5432/database"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +60,8 @@ class PostgresTable:
     max_rows: int | None = None
     format: str = "postgresql"
     ordered: bool = False
-    sha256: str = ""
-    """Left empty: the rows are on the server."""
+    digest: Callable[[], str] = str
+    """Gives nothing: the rows are on the server."""
 
     def kinds(self, uses: Mapping[str, Use]) -> dict[str, str]:
         """The types of columns in DuckDB; exact decimals are text, unless they are labels."""
@@ -152,47 +160,18 @@ def _rows(connection: Any, query: str) -> list[tuple[object, ...]]:  # noqa: ANN
     return list(connection.execute(query, binary=True).fetchall())
 
 
-def redacted(address: str) -> str:
-    """An address as it may be shown: user, host, port and database, and nothing else of it.
-
-    >>> redacted("postgresql://me:secret@db.example:5433/trials?sslpassword=secret")
-    'postgresql://me@db.example:5433/trials'
-    """
-    parts = _parts(address)
-    if parts is None:
-        return _FORM
-    user = f"{parts['user']}@" if parts.get("user") else ""
-    port = f":{parts['port']}" if parts.get("port") else ""
-    return visible(f"postgresql://{user}{parts.get('host') or ''}{port}/{parts.get('dbname') or ''}")
-
-
-def _parts(address: str) -> dict[str, Any] | None:
-    """The parts of an address; None if it cannot be read, or if a mark of a password may stand among the others."""
-    try:
-        psycopg, conninfo = import_module("psycopg"), import_module("psycopg.conninfo")
-    except ImportError:
-        return None
-    try:
-        parts: dict[str, Any] = conninfo.conninfo_to_dict(address)
-    except psycopg.Error:  # it says the whole address, so nothing of it is told
-        return None
-    told = {name: str(parts.get(name) or "") for name in ("user", "host", "port", "dbname")}
-    clear = told["port"].replace(",", "").isdigit() or not told["port"]
-    return parts if clear and not any(mark in text for text in told.values() for mark in "@#?") else None
-
-
 def _connect(address: str, where: str) -> Any:  # noqa: ANN401  a connection of psycopg
     try:
         psycopg = import_module("psycopg")
     except ImportError:
         raise missing_extra("postgres", "a PostgreSQL table needs psycopg to be read", where=where) from None
-    parts = _parts(address)
+    parts = address_parts(address)
     if parts is None:
         raise PlanError(
             "no-database",
             "the address of the server cannot be read",
             where=where,
-            known=_FORM,
+            known=ADDRESS,
             fix="write it so; special characters in a name or password as %40 for @, %3A for :, %2F for /",
         )
     options: dict[str, Any] = {"client_encoding": "utf8", "application_name": "assay"}
@@ -219,19 +198,12 @@ def _telling(where: str) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        raise _ours(error, where) from error
+        message = visible(error.diag.message_primary or str(error).strip())
+        # Bad data for the query, read-only, syntax or privileges, not supported.
+        if (error.sqlstate or "")[:2] in {"22", "25", "42", "0A"}:
+            raise refused_query(message, where) from error
+        what = "the server failed while it handed over rows"
+        fix = "see what it says; if the connection was lost, run again"
+        raise EngineError("engine-failed", what, where=where, found=message, fix=fix) from error
     except UnicodeDecodeError as error:
         raise not_utf8(where, visible(str(error))) from error
-
-
-def _ours(error: Any, where: str) -> AssayError:  # noqa: ANN401  an error of psycopg
-    state, message = error.sqlstate or "", visible(error.diag.message_primary or str(error).strip())
-    if state[:2] in {"22", "25", "42", "0A"}:  # bad data for the query, read-only, syntax or privileges, not supported
-        return refused_query(message, where)
-    return EngineError(
-        "engine-failed",
-        "the server failed while it handed over rows",
-        where=where,
-        found=message,
-        fix="see what it says; if the connection was lost, run again",
-    )

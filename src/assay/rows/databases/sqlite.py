@@ -18,15 +18,15 @@ from urllib.parse import quote
 
 from assay.core.errors import RowsError
 from assay.core.text import counted, listed, quoted, visible
-from assay.rows.databases.selection import chosen, not_utf8, refused_query, wrapped
+from assay.rows.databases.database import chosen, holds_changes, not_utf8, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import quote_identifier, quote_literal, refuse_duplicates
 from assay.rows.files.file_digests import LEFT_OUT, begin_digest, pins_of, stop_digest
-from assay.rows.files.formats import Reading, damaged, unreadable
+from assay.rows.files.formats import Reading, damaged, read_start
 from assay.rows.files.opened_file import Stamp, demand_stamp, stamp_of
 from assay.rows.row_positions import places
 
 if TYPE_CHECKING:
-    from assay.rows.databases.selection import Use
+    from assay.rows.databases.database import Use
 
 BATCH = 10_000
 LISTEN = 1_000_000
@@ -54,19 +54,13 @@ class SqliteTable:
     format: str = "sqlite"
     ordered: bool = True
 
-    @property
-    def sha256(self) -> str:
-        """The digest of the file, as soon as it is taken."""
-        return self.digest()
-
     def _one_type(self, column: str, types: set[str], use: Use) -> None:
         if use == "number":
             if odd := types - _NUMBERS:
                 raise self._unfit("column-not-numeric", column, odd, "is to hold numbers, but holds")
-            return
-        if "blob" in types:
+        elif "blob" in types:
             raise self._unfit("column-type", column, {"blob"}, "is to hold labels, but holds")
-        if len(types) > 1:
+        elif len(types) > 1:
             raise self._unfit("mixed-types-in-column", column, types, "mixes")
 
     def _unfit(self, code: str, column: str, types: set[str], what: str) -> RowsError:
@@ -163,16 +157,12 @@ def open_sqlite(
             connection.execute("PRAGMA query_only = ON")
             connection.execute("PRAGMA trusted_schema = OFF")
             tables = [("main", name) for (name,) in connection.execute(_TABLES)]
-        if reading.query is not None:
-            source, rows = wrapped(reading.query), None
-            with _told_as_ours(path):
-                connection.execute(f"SELECT * FROM {source} LIMIT 0")  # noqa: S608  compiles only what is one SELECT
-                names = _names(connection, reading.query)
-        else:
-            source = quote_identifier(chosen(tables, reading, where, "main")[1])
-            with _told_as_ours(path):
-                names = _names(connection, f"SELECT * FROM {source} LIMIT 0")  # noqa: S608
-            rows = _about_rows(connection, source)
+        query = reading.query
+        source = wrapped(query) if query else quote_identifier(chosen(tables, reading, where, "main")[1])
+        with _told_as_ours(path):
+            cursor = connection.execute(f"SELECT * FROM {source} LIMIT 0")  # noqa: S608  compiles only what is one SELECT
+            cursor = connection.execute(query) if query else cursor  # which keeps the names of columns called alike
+            names = [column[0] for column in cursor.description]
         refuse_duplicates(names, where)
     except BaseException:
         stop_digest(digest)
@@ -186,14 +176,10 @@ def open_sqlite(
         digest=digest,
         stamp=stamp_of(facts),
         notes=notes if reading.digest else (*notes, LEFT_OUT),
-        rows=rows,
+        rows=None if query else _about_rows(connection, source),
         max_rows=reading.max_rows,
         progress=progress,
     )
-
-
-def _names(connection: sqlite3.Connection, query: str) -> list[str]:
-    return [column[0] for column in connection.execute(query).description]
 
 
 def _about_rows(connection: sqlite3.Connection, source: str) -> int | None:
@@ -210,32 +196,18 @@ def _connect(path: str) -> tuple[sqlite3.Connection, tuple[str, ...]]:
     A journal or log with something in it belongs to the content; then the file is opened as it must be.
     """
     place = os.path.abspath(path)  # noqa: PTH100  links are kept as they are
-    waiting = [name for name in ("-wal", "-journal") if _size(place + name)]
+    waiting = [name for name in ("-wal", "-journal") if holds_changes(place + name)]
     mode = "mode=ro" if waiting else "immutable=1"
+    address = f"file:{quote(place)}?{mode}"
     with _told_as_ours(path):
-        connection = sqlite3.connect(
-            f"file:{quote(place)}?{mode}", uri=True, isolation_level=None, check_same_thread=False
-        )
-    notes = (
-        (f"changes in the file's {listed(waiting)} are read too; the digest is the file's alone",) if waiting else ()
-    )
-    return connection, notes
-
-
-def _size(path: str) -> int:
-    try:
-        return Path(path).stat().st_size
-    except OSError:
-        return 0
+        connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+    note = f"changes in the file's {listed(waiting)} are read too; the digest is the file's alone"
+    return connection, (note,) if waiting else ()
 
 
 def _demand_whole(path: str, size: int) -> None:
     """Demand that the file has the pages its header counts; SQLite itself notices only when it needs a lost one."""
-    try:
-        with Path(path).open("rb") as file:
-            head = file.read(100)
-    except OSError as error:
-        raise unreadable(path, error) from None
+    head = read_start(path, 100)
     page = int.from_bytes(head[16:18], "big")
     page = 65536 if page == 1 else page
     pages = int.from_bytes(head[28:32], "big")

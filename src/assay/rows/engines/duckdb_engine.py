@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.core.errors import AssayError, EngineError, MissingColumn, PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted, visible
-from assay.rows.files.formats import damaged
+from assay.rows.files.formats import damaged, optional
 from assay.rows.limits import Limits
 from assay.rows.temporary_files import Scratch
 
@@ -30,8 +31,15 @@ INTERRUPTED = "Query interrupted"
 LOOK = 0.1
 """Seconds between two looks at how far a query is."""
 
+BATCH = 1 << 17
+"""Rows of a batch that is read from a table, where no stream gives them."""
+_BATCHES = "assay_batches"
+
 GLOB = "*?["
 """Characters that the engine would expand in a path."""
+
+_UNFIT = re.compile("[\0\ud800-\udfff]")
+"""What no SQL text can hold: NUL, and halves of characters."""
 
 _scratches: weakref.WeakKeyDictionary[duckdb.DuckDBPyConnection, Scratch] = weakref.WeakKeyDictionary()
 
@@ -42,7 +50,7 @@ def quote_identifier(name: str) -> str:
     >>> quote_identifier('a" ; drop table t; --')
     '"a"" ; drop table t; --"'
     """
-    if not name or "\0" in name or not _encodable(name):
+    if not name or _UNFIT.search(name):
         raise MissingColumn(
             "missing-column", f"no column can be called {quoted(name)}", found=quoted(name), fix="name another column"
         )
@@ -55,7 +63,7 @@ def quote_literal(text: str) -> str:
     >>> quote_literal("it's")
     "'it''s'"
     """
-    if "\0" in text or not _encodable(text):
+    if _UNFIT.search(text):
         raise EngineError(
             "engine-failed",
             "a text with a NUL or half a character cannot be given to the engine",
@@ -73,14 +81,6 @@ def sql_label(label: Label | float) -> str:
     if isinstance(label, float) and not math.isfinite(label):
         return f"CAST('{label}' AS DOUBLE)"
     return quote_literal(label) if isinstance(label, str) else repr(label)
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def malformed_input() -> tuple[type[Exception], ...]:
@@ -237,14 +237,6 @@ def _ours(error: Exception, where: str, form: str) -> AssayError:
     import duckdb
 
     message = visible(str(error).strip().partition("\n")[0])
-    if isinstance(error, duckdb.OutOfMemoryException):
-        return EngineError(
-            "engine-failed",
-            "the engine ran out of memory",
-            where=where,
-            found=message,
-            fix="allow more with memory= (--memory 2GB), or use fewer threads: each holds buffers of its own",
-        )
     of_the_file = (
         duckdb.IOException,
         duckdb.InvalidInputException,
@@ -258,36 +250,76 @@ def _ours(error: Exception, where: str, form: str) -> AssayError:
     )
     # What the engine's Parquet reader finds wrong comes as the bare base class.
     if form in {"parquet", "arrow", "duckdb"} and (isinstance(error, of_the_file) or type(error) is duckdb.Error):
-        return _corrupt(message, where, form)
+        if "utf" in message.lower():
+            what, fix = "a text in the file is not UTF-8", "write the file again as UTF-8"
+            return RowsError("encoding", what, where=where, found=message, fix=fix)
+        return damaged(where, f"the file is damaged: {form} data cannot be read", message)
+    what = "the engine could not run a query on the file"
+    fix = "report this with the file's digest: the file passed every check before"
+    if isinstance(error, duckdb.OutOfMemoryException):
+        what = "the engine ran out of memory"
+        fix = "allow more with memory= (--memory 2GB), or use fewer threads: each holds buffers of its own"
+    return EngineError("engine-failed", what, where=where, found=message, fix=fix)
+
+
+@contextmanager
+def translate_failures(where: str) -> Iterator[None]:
+    """Run work of an engine of the user's so that only errors of this project and KeyboardInterrupt come out."""
+    try:
+        yield
+    except AssayError:
+        raise
+    except Exception as error:
+        if str(error) == INTERRUPTED:
+            raise KeyboardInterrupt from None
+        what, finding = f"the engine failed: {type(error).__name__}", str(error)[:400]
+        raise EngineError("engine-failed", what, where=where, found=finding, fix="see what it says") from error
+
+
+def query_batches(connection: Any, query: str, *, text: bool = False) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401  of DuckDB
+    """The columns of each batch as arrays of numbers; with `text`, also columns of texts, which have `take`."""
+    if (arrow := optional("pyarrow")) is None:
+        yield from _stored(connection, query, text=text)
+        return
+    with closing(arrow.RecordBatchReader.from_stream(connection.sql(query))) as reader:
+        for batch in reader:
+            if batch.num_rows:
+                yield tuple(_streamed(column, arrow, text=text) for column in batch.columns)
+
+
+def _streamed(column: Any, arrow: Any, *, text: bool) -> Any:  # noqa: ANN401  a column of PyArrow
+    """Numbers in the memory of the stream, or texts as they are."""
+    import numpy as np
+
+    if text and arrow.types.is_string(column.type):
+        return column
+    if column.null_count or not (arrow.types.is_floating(column.type) or arrow.types.is_integer(column.type)):
+        raise _unexpected(column.type)
+    return np.from_dlpack(column)  # to_numpy would import pandas
+
+
+def _stored(connection: Any, query: str, *, text: bool) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401  of DuckDB
+    """The same from a temporary table, which spills to disk, for DuckDB hands over whole answers only."""
+    import numpy as np
+
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {_BATCHES} AS {query}")
+    try:
+        [(rows,)] = connection.sql(f"SELECT count(*) FROM {_BATCHES}").fetchall()  # noqa: S608  a name of ours
+        for first in range(0, rows, BATCH):
+            part = f"SELECT * FROM {_BATCHES} WHERE rowid >= {first} AND rowid < {first + BATCH}"  # noqa: S608
+            columns = list(connection.sql(part).fetchnumpy().values())
+            for column in columns:
+                if np.ma.is_masked(column) or column.dtype.kind not in ("iufO" if text else "iuf"):
+                    raise _unexpected(column.dtype)
+            yield tuple(np.asarray(column) for column in columns)
+    finally:
+        connection.execute(f"DROP TABLE IF EXISTS {_BATCHES}")
+
+
+def _unexpected(kind: object) -> EngineError:
     return EngineError(
         "engine-failed",
-        "the engine could not run a query on the file",
-        where=where,
-        found=message,
-        fix="report this with the file's digest: the file passed every check before",
-    )
-
-
-def _corrupt(message: str, where: str, form: str) -> RowsError:
-    if "utf" in message.lower():
-        return RowsError(
-            "encoding",
-            "a text in the file is not UTF-8",
-            where=where,
-            found=message,
-            fix="write the file again as UTF-8",
-        )
-    return damaged(where, f"the file is damaged: {form} data cannot be read", message)
-
-
-def engine_failure(error: Exception, where: str) -> EngineError:
-    """What an engine said, as one of ours."""
-    if str(error) == INTERRUPTED:
-        raise KeyboardInterrupt from None
-    return EngineError(
-        "engine-failed",
-        f"the engine failed: {type(error).__name__}",
-        where=where,
-        found=str(error)[:400],
-        fix="see what it says",
+        "the engine handed over other data than was asked for",
+        found=f"a column of {kind}, or a missing value",
+        fix="install the version of duckdb that assay asks for",
     )

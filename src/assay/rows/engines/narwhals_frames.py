@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import DuplicateError
 
-from assay.core.errors import AssayError, RowsError, missing_extra, nested_column
+from assay.core.errors import RowsError, missing_extra, nested_column
 from assay.core.text import listed, quoted, visible
-from assay.rows.engines.duckdb_engine import engine_failure
+from assay.rows.engines.duckdb_engine import translate_failures
 from assay.rows.label_types import absent, unfit_labels
 from assay.rows.source import FrameSource, Roles, check_same_length, require
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from assay.rows.files.opened_file import OpenedFile
 
 NESTED = (nw.List, nw.Array, nw.Struct, nw.Object)
@@ -39,10 +37,8 @@ def from_frame(frame: Any, roles: Roles) -> FrameSource:  # noqa: ANN401
     """A frame that its own engine counts."""
     where = f"the given {frame.implementation} frame"
     if frame.implementation.is_dask():
-        try:
+        with translate_failures(where):
             demand_told_apart(frame.to_native(), [str(column) for column in roles.named().values()], where)
-        except Exception as error:
-            raise error if isinstance(error, AssayError) else engine_failure(error, where) from error
     names = list(frame.collect_schema().names())
     roles = roles.over(lambda _, column: require(str(column), names, where))
     return _checked(FrameSource.by_roles(frame, roles, where), roles)
@@ -59,9 +55,13 @@ def demand_told_apart(frame: Any, columns: list[str], where: str) -> None:  # no
     objects = [name for name in dict.fromkeys(columns) if name in names and str(frame.dtypes[name]) == "object"]
     if not objects:
         return
-    found = frame[objects].map_partitions(_types, meta=dict.fromkeys(objects, "object")).compute()
+
+    def types_of(part: Any) -> Any:  # noqa: ANN401  frames of pandas
+        return part.map(lambda value: "" if absent(value) else type(value).__name__).drop_duplicates()
+
+    type_names = frame[objects].map_partitions(types_of, meta=dict.fromkeys(objects, "object")).compute()
     for name in objects:
-        types = set(found[name]) - {""}
+        types = set(type_names[name]) - {""}
         if types & _NESTED_VALUES:
             raise nested_column(where, f"column {quoted(name)}", listed(sorted(types & _NESTED_VALUES)))
         if types & _BOOLEAN and types - _BOOLEAN:
@@ -71,10 +71,6 @@ def demand_told_apart(frame: Any, columns: list[str], where: str) -> None:  # no
                 where=where,
                 fix="make them one type: True and 1 are different labels",
             )
-
-
-def _types(part: pd.DataFrame) -> pd.DataFrame:
-    return part.map(lambda value: "" if absent(value) else type(value).__name__).drop_duplicates()
 
 
 def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two frame types

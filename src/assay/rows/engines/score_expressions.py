@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import narwhals.stable.v2 as nw
 
-from assay.core.errors import AssayError, not_numbers
+from assay.core.errors import not_numbers
 from assay.core.text import visible
-from assay.rows.columns import object_array
-from assay.rows.engines.duckdb_engine import engine_failure
+from assay.rows.columns import array_of, object_array
+from assay.rows.engines.duckdb_engine import translate_failures
 from assay.rows.files.opened_file import ROW, OpenedFile, number_column, numbered_rows
+from assay.rows.label_types import EXACT
 from assay.rows.row_positions import Index, places
-from assay.rows.score_columns import EXACT, NORMAL, WIDTHS, Faults, Kind, demand_sound, inexact, score_array
+from assay.rows.score_columns import NORMAL, WIDTHS, Kind, demand_sound, inexact, score_array
 from assay.rows.source import FrameSource, require
-from assay.rows.spark.spark_errors import told_as_ours
+from assay.rows.spark.spark_files import told_as_ours
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,45 +93,32 @@ def sums(source: FrameSource, conditions: dict[str, Any]) -> dict[str, int]:
 
 def fetched(source: FrameSource, frame: Any) -> list[tuple[object, ...]]:  # noqa: ANN401  a Narwhals frame
     """The rows of a small answer, whichever engine gives it."""
-    native = frame.to_native()
-    try:
+    native, kind = frame.to_native(), frame.implementation
+    with translate_failures(source.where):
         if source.opened is not None:
             return cast("list[tuple[object, ...]]", source.opened.fetch(native))
-        if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
+        if kind.is_pyspark() or kind.is_pyspark_connect():
             with told_as_ours(source.where):
                 return list(native.collect())
-        if frame.implementation.is_duckdb():
+        if kind.is_duckdb():
             return cast("list[tuple[object, ...]]", native.fetchall())
         eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         return cast("list[tuple[object, ...]]", eager.rows())
-    except AssayError:
-        raise
-    except Exception as error:
-        raise engine_failure(error, source.where) from error
 
 
 def arrays(source: FrameSource, frame: Any) -> list[NDArray[Any]]:  # noqa: ANN401  a Narwhals frame
     """The columns of an answer as numpy arrays, whichever engine gives it."""
-    native = frame.to_native()
-    if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
-        from assay.rows.columns import arrays_of
-
+    native, kind = frame.to_native(), frame.implementation
+    if kind.is_pyspark() or kind.is_pyspark_connect():
         with told_as_ours(source.where):
-            return arrays_of(native.toArrow())
+            return [array_of(column) for column in native.toArrow().columns]
     names = list(frame.collect_schema().names())
-    try:
-        if isinstance(source.opened, OpenedFile):
-            columns = source.opened.arrays(native)
-            return [_unmasked(columns[name]) for name in names]
-        if frame.implementation.is_duckdb():
-            columns = native.fetchnumpy()
+    with translate_failures(source.where):
+        if isinstance(source.opened, OpenedFile) or kind.is_duckdb():
+            columns = source.opened.arrays(native) if isinstance(source.opened, OpenedFile) else native.fetchnumpy()
             return [_unmasked(columns[name]) for name in names]
         eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         return [_array(eager.get_column(name)) for name in names]
-    except AssayError:
-        raise
-    except Exception as error:
-        raise engine_failure(error, source.where) from error
 
 
 def _unmasked(values: Any) -> NDArray[Any]:  # noqa: ANN401  an array of numpy's, masked where values are missing
@@ -162,19 +150,19 @@ def complete(source: FrameSource) -> Frame:
 def sound_frame(source: FrameSource, kind: Kind, *, single: bool, drop: bool) -> tuple[FrameSource, int]:
     """The source without rows whose score is missing, and how many those are; any other fault is an error."""
     hits = _faults(source.score, kind, single=single)
-    faults = Faults(**sums(source, hits))
-    if faults.unnormal:
-        faults = replace(faults, farthest=cast("float", fetched(source, source.frame.select(off_one(source)))[0][0]))
+    counts = sums(source, hits)
+    lost = counts["missing"]
     demand_sound(
-        faults,
+        counts,
         where=f"{visible(source.where)}, {' and '.join(source.shown(name) for name in source.score[:MOST])}",
         first=lambda name: _first(source, hits[name]),
+        farthest=lambda: cast("float", fetched(source, source.frame.select(off_one(source)))[0][0]),
         drop=drop,
     )
-    if not faults.missing:
+    if not lost:
         return source, 0
     whole = reduce(lambda a, b: a & b, (~gone(nw.col(name)) for name in source.score))
-    return replace(source, frame=source.frame.filter(whole), dropped=source.dropped + faults.missing), faults.missing
+    return replace(source, frame=source.frame.filter(whole), dropped=source.dropped + lost), lost
 
 
 def embedded(source: FrameSource) -> OpenedFile | None:

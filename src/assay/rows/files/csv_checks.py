@@ -30,19 +30,7 @@ _LINE_SIZE = 2_000_000  # the engine's own limit; raised only for files with lon
 
 
 def check(text: Text, path: str) -> Checked:
-    """Check the whole file, and say how the engine is to read it."""
-    body = scan(text)
-    return Checked(
-        scan=select(path, text.form.compression, body),
-        rows=body.rows - 1,
-        notes=(*body.header.notes, *text.notes),
-        first_line=body.header.lines + 1,
-        delimiter=body.header.delimiter,
-    )
-
-
-def scan(text: Text) -> Body:
-    """Go through the whole file once and demand that every row has the header's fields."""
+    """Go through the whole file once, demand the header's fields in every row, and say how the engine is to read it."""
     blocks = iter(text)
     head = next(blocks, b"")
     while not (end := _record_end(head)) and (more := next(blocks, b"")):
@@ -56,7 +44,12 @@ def scan(text: Text) -> Body:
     for block in blocks:
         body.feed(block)
     body.finish()
-    return body
+    return Checked(
+        scan=_select(path, text.form.compression, body),
+        rows=body.rows - 1,
+        notes=(*header.notes, *text.notes),
+        first_line=header.lines + 1,
+    )
 
 
 def _record_end(data: bytes) -> int:
@@ -73,11 +66,8 @@ def _record_end(data: bytes) -> int:
 def _header(head: bytes, end: int, text: Text) -> Header:
     first = head[:end] if end else head
     if not first.strip(b"\r\n"):
-        raise (
-            blank(Trouble(count=1, first=[(1, 0)]), text.where)
-            if head.strip(b"\r\n")
-            else no_rows(text.where, "nothing")
-        )
+        line = Trouble(count=1, first=[(1, 0)])
+        raise blank(line, text.where) if head.strip(b"\r\n") else no_rows(text.where, "nothing")
     if first.count(b'"') % 2:
         raise unclosed(text.where, first.count(b"\n", 0, first.rfind(b'"')) + 1)
     bare = _QUOTED.sub(b"", first)
@@ -124,11 +114,8 @@ def _names(header: str, delimiter: str, where: str) -> list[str]:
         fix = 'put a name that holds a quote or the delimiter in quotes, its own quotes doubled: "a ""b"" c"'
         raise _unfit(where, "the header cannot be read", fix, found=visible(error)) from None
     if len(rows[0]) > COLUMNS:
-        what, fix = (
-            f"the header has {counted(len(rows[0]), 'column')}",
-            "give a table with one row an item and a few columns",
-        )
-        raise _unfit(where, what, fix, known=f"at most {COLUMNS:,}")
+        what = f"the header has {counted(len(rows[0]), 'column')}"
+        raise _unfit(where, what, "give a table with one row an item and a few columns", known=f"at most {COLUMNS:,}")
     return rows[0]
 
 
@@ -137,7 +124,7 @@ def _unfit(where: str, what: str, fix: str, **lines: str) -> RowsError:
     return RowsError("file-unreadable", what, where=f"{where}, line 1", fix=fix, **lines)
 
 
-def select(path: str, compression: str | None, shape: Body) -> Scan:
+def _select(path: str, compression: str | None, shape: Body) -> Scan:
     """The query that reads the file: every option stated, every column text."""
     names = shape.header.names
     strict = not (shape.header.crlf and shape.folded)

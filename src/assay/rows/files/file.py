@@ -11,7 +11,6 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.core.errors import RowsError, nested_column
@@ -36,17 +35,10 @@ from assay.rows.files.formats import (
     Reading,
     confirm_magic,
     named_format,
+    read_start,
     regular_file,
-    unreadable,
 )
-from assay.rows.files.opened_file import (
-    VIEW,
-    Checked,
-    OpenedFile,
-    Stamp,
-    demand_unchanged,
-    stamp_of,
-)
+from assay.rows.files.opened_file import VIEW, Checked, OpenedFile, Stamp, demand_unchanged, stamp_of
 from assay.rows.files.text_blocks import Text
 from assay.rows.limits import Limits
 
@@ -67,7 +59,7 @@ def prepared(files: Sequence[Listed], reading: Reading) -> list[Prepared]:
             listed=entry,
             stamp=stamp_of(regular_file(entry.path)),
             form=named_format(entry.path),
-            head=_head(entry.path),
+            head=read_start(entry.path, 16),
             reading=reading,
             pin=pins.get(entry.name),
         )
@@ -96,14 +88,6 @@ def confirmed(opened: OpenedFile) -> OpenedFile:
     if opened.bytes <= SMALL and text and not opened.path.endswith((".gz", ".zst")):
         opened.confirm(opened.fetch(f"SELECT count(*) FROM {quote_identifier(opened.view)}")[0][0])  # noqa: S608
     return opened
-
-
-def _head(path: str) -> bytes:
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(16)
-    except OSError as error:
-        raise unreadable(path, error) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,11 +132,10 @@ class Prepared:
         confirm_magic(self.known_as, self.form, self.head)
         checked_file = self._check(connection, progress, view)
         with told_as_ours(visible(self.known_as), self.form.name):
-            if self.levels:
+            if self.listed.levels:
                 self._refuse_clash(connection.sql(str(checked_file.scan)).columns)
-            connection.execute(
-                f"CREATE TEMP VIEW {quote_identifier(view)} AS {with_levels(checked_file.scan, self.levels)}"
-            )
+            query = with_levels(checked_file.scan, self.listed.levels)
+            connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS {query}")
             relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
         types = zip(relation.columns, relation.types, strict=True)
         nested = {name: self._nested(name, str(kind)) for name, kind in types if kind.id in _NESTED}
@@ -171,21 +154,15 @@ class Prepared:
             name=self.listed.name,
             view=view,
             scan=checked_file.scan,
-            levels=self.levels,
+            levels=self.listed.levels,
             empty=checked_file.empty,
-            delimiter=checked_file.delimiter,
             progress=progress,
         )
-
-    @property
-    def levels(self) -> Mapping[str, str | None]:
-        """What its folders say of its rows."""
-        return self.listed.levels
 
     def _refuse_clash(self, columns: Sequence[str]) -> None:
         """A column that both the file and a folder give could mean either."""
         inside = {case_blind(name): name for name in columns}
-        for key, value in self.levels.items():
+        for key, value in self.listed.levels.items():
             if case_blind(key) in inside:
                 raise RowsError(
                     "duplicate-column",

@@ -7,7 +7,7 @@ Links are followed to files but not to folders, so that a loop of links has an e
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import PurePath
@@ -73,8 +73,7 @@ def list_files(data: Paths) -> list[Listed]:
             files += _matched(path)
         else:
             files.append(_below(path, root) if root else Listed(path=path, name=os.path.basename(path)))  # noqa: PTH119
-        if len(files) > MOST:
-            raise _too_many(path)
+        _demand_few(files, path)
     if len(each) > 1 and len({one.name for one in files}) < len(files):
         root = _shared_folder([one.path for one in files])
         files = [_renamed(one, root) for one in files]
@@ -166,8 +165,7 @@ def _walked(folder: str) -> list[str]:
                 open_.append(entry.path)
             else:
                 paths.append(entry.path)
-        if len(paths) > MOST:
-            raise _too_many(folder)
+        _demand_few(paths, folder)
     if not paths:
         known = "names that begin with a point or an underscore are passed over"
         raise no_file(folder, "the folder holds no files", "name a folder with files in it", known=known)
@@ -213,8 +211,7 @@ def _matched(pattern: str) -> list[Listed]:
     paths: dict[str, None] = {}
     for path in _fitting(root, steps[fixed:]):
         paths |= dict.fromkeys(_walked(path) if os.path.isdir(path) else [path])  # noqa: PTH112
-        if len(paths) > MOST:
-            raise _too_many(pattern)
+        _demand_few(paths, pattern)
     if not paths:
         raise _no_match(pattern, root, steps[fixed])
     return _named(paths, root or ".")
@@ -256,10 +253,10 @@ def _no_match(pattern: str, root: str, step: str) -> PlanError:
     return no_file(pattern, "no file fits the pattern", fix, known=known)
 
 
-def _too_many(path: str) -> PlanError:
-    return no_file(
-        path, f"more than {MOST:,} files are meant", "name fewer files, or put them together into larger ones"
-    )
+def _demand_few(files: Sized, path: str) -> None:
+    if len(files) > MOST:
+        what = f"more than {MOST:,} files are meant"
+        raise no_file(path, what, "name fewer files, or put them together into larger ones")
 
 
 def _refuse_twice(files: Sequence[Listed]) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.core.errors import MissingColumn, RowsError
 from assay.core.parallel import monotonic
 from assay.core.text import counted, listed, quoted, visible
-from assay.rows.engines.duckdb_engine import quote_identifier, told_as_ours
+from assay.rows.engines.duckdb_engine import Scan, quote_identifier, told_as_ours
 from assay.rows.files.file import Prepared, confirmed, engine_for, prepared, with_levels
 from assay.rows.files.file_list import Paths, list_files, shown
 from assay.rows.files.formats import Fault, Reading, too_many
@@ -94,21 +94,15 @@ def _replaced(part: OpenedFile, types: Mapping[str, str]) -> str:
 
 def _union(parts: Sequence[OpenedFile], types: Mapping[str, str]) -> str:
     """One query over all files; those that are read alike by a single scan, for a thousand scans are slow to plan."""
-    alike: dict[tuple[object, ...], list[OpenedFile]] = {}
+    alike: dict[tuple[Any, ...], list[Scan]] = {}
     for part in parts:
-        scan = part.scan
-        key = (
-            (scan.head, scan.tail, scan.path is None, tuple(part.levels.items()), _replaced(part, types))
-            if scan
-            else ()
-        )
-        alike.setdefault(key, []).append(part)
-    queries: list[str] = []
-    for same in alike.values():
-        scan = same[0].scan
-        if scan is not None:
-            paths = [part.scan.path for part in same if part.scan is not None and part.scan.path is not None]
-            queries.append(with_levels(scan.over(paths), same[0].levels, _replaced(same[0], types)))
+        scan = cast("Scan", part.scan)
+        key = (tuple(part.levels.items()), _replaced(part, types), scan.head, scan.tail, scan.path is None)
+        alike.setdefault(key, []).append(scan)
+    queries = (
+        with_levels(scans[0].over([scan.path for scan in scans if scan.path is not None]), dict(levels), replaced)
+        for (levels, replaced, *_), scans in alike.items()
+    )
     return " UNION ALL BY NAME ".join(queries)
 
 

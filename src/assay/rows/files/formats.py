@@ -19,17 +19,10 @@ from assay.core.text import counted, listed, nearest, quoted, visible
 from assay.rows.limits import unfit_option
 
 FORMATS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
+    **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow"),
 }
 """What a file name may end in; the text formats also with .gz or .zst behind."""
 
@@ -39,31 +32,15 @@ FRAME = "frame"
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 _REFUSED = {
-    ".pkl",
-    ".pickle",
-    ".joblib",
-    ".pt",
-    ".pth",
-    ".h5",
-    ".hdf5",
-    ".npy",
-    ".npz",
-    ".onnx",
-    ".xlsx",
-    ".xls",
-    ".zip",
-}
+    ".pkl", ".pickle", ".joblib", ".pt", ".pth", ".h5", ".hdf5", ".npy", ".npz", ".onnx", ".xlsx", ".xls", ".zip",
+}  # fmt: skip
 
 _REFUSED_MAGIC = {
-    b"\x80\x02": "pickle",
-    b"\x80\x03": "pickle",
-    b"\x80\x04": "pickle",
-    b"\x80\x05": "pickle",
-    b"PK\x03\x04": "zip",
-    b"PK\x05\x06": "zip",
-    b"\x89HDF\r\n\x1a\n": "HDF5",
-    b"\x93NUMPY": "NumPy",
-    b"\xd0\xcf\x11\xe0": "Excel",
+    "pickle": (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
+    "zip": (b"PK\x03\x04", b"PK\x05\x06"),
+    "HDF5": (b"\x89HDF\r\n\x1a\n",),
+    "NumPy": (b"\x93NUMPY",),
+    "Excel": (b"\xd0\xcf\x11\xe0",),
 }
 
 _MAGIC = {
@@ -142,13 +119,11 @@ class Reading:
             limit = getattr(self, name)
             if limit is not None and limit < 1:
                 raise _option(name, limit, "a whole number of 1 or more")
-        pins = (
-            self.sha256.values() if isinstance(self.sha256, Mapping) else [] if self.sha256 is None else [self.sha256]
-        )
-        for pin in pins:
+        pins = self.sha256.values() if isinstance(self.sha256, Mapping) else [self.sha256]
+        for pin in pins if self.sha256 is not None else ():
             if not isinstance(pin, str) or not re.fullmatch("[0-9a-fA-F]{64}", pin):
                 raise _option("sha256", pin, "64 hexadecimal digits")
-        if pins and not self.digest:
+        if self.sha256 and not self.digest:
             raise PlanError(
                 "role-clash",
                 "a file is pinned by its digest, but none is to be taken",
@@ -192,6 +167,15 @@ def regular_file(path: str) -> os.stat_result:
 def no_file(path: object, what: str, fix: str, **lines: str) -> PlanError:
     """The error for a path that names no file to be read."""
     return PlanError("no-file", what, where=visible(path), fix=fix, **lines)
+
+
+def read_start(path: str, size: int) -> bytes:
+    """The first bytes of a file."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(size)
+    except OSError as error:
+        raise unreadable(path, error) from None
 
 
 def unreadable(path: str, error: Exception) -> PlanError:
@@ -252,8 +236,8 @@ def refused(path: str, what: str) -> RowsError:
 
 def confirm_magic(path: str, form: Format, head: bytes) -> None:
     """Demand that the first bytes of a file agree with its name."""
-    for magic, what in _REFUSED_MAGIC.items():
-        if head.startswith(magic):
+    for what, marks in _REFUSED_MAGIC.items():
+        if head.startswith(marks):
             raise refused(path, f"{what} files")
     promised = form.compression or form.name
     actual = next((what for magic, what in _MAGIC.items() if head.startswith(magic)), None)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from assay.core.errors import EngineError, RowsError
 from assay.core.text import counted, quoted, visible
@@ -28,14 +28,14 @@ _OBJECT_SIZE = 16 << 20  # the engine's own limit for a line; raised only for fi
 _CONTROL = re.compile("[\0-\x1f]")
 _KEYS = 10_000
 _DEEPEST = 64  # the engine stops at 128
+_TOO_DEEP = f"nested deeper than {_DEEPEST} levels"
 _WHOLE = {"BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT"}
 _NESTED = {"ARRAY", "OBJECT"}
 _WORDS = {
-    "DOUBLE": "a fraction",
-    "VARCHAR": "text",
-    "BOOLEAN": "true or false",
-    "ARRAY": "a list",
-    "OBJECT": "an object",
+    "a whole number": "('BIGINT', 'HUGEINT', 'UBIGINT', 'UHUGEINT')",
+    "a fraction": "('DOUBLE')",
+    "text": "('VARCHAR')",
+    "true or false": "('BOOLEAN')",
 }
 
 # The engine's JSON also takes NaN, infinity and trailing commas, rounds whole numbers past 64 bits and turns 1e400 into
@@ -147,14 +147,18 @@ def _keys(text: Text, objects: str, connection: duckdb.DuckDBPyConnection, rows:
 def strict(line: bytes) -> dict[str, object]:
     """One line as an object, or ValueError saying what is not JSON about it."""
     try:
-        value = json.loads(line, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_finite)
+        value = json.loads(
+            line,
+            object_pairs_hook=_unique,
+            parse_constant=lambda word: _refuse(f"{word} is not JSON"),
+            parse_float=_finite,
+        )
     except RecursionError:
-        value = _too_deep()
+        value = _refuse(_TOO_DEEP)
     if not isinstance(value, dict):
-        msg = f"a {type(value).__name__} instead of an object"
-        raise ValueError(msg)  # noqa: TRY004  one type for all that is wrong with a line
+        _refuse(f"a {type(value).__name__} instead of an object")
     if line.count(b"[") + line.count(b"{") > _DEEPEST and _depth(value) > _DEEPEST:
-        _too_deep()
+        _refuse(_TOO_DEEP)
     if b"\\u" in line:
         json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair is not a character
     return value
@@ -169,29 +173,22 @@ def _depth(value: object) -> int:
     return depth
 
 
-def _too_deep() -> object:
-    msg = f"nested deeper than {_DEEPEST} levels"
-    raise ValueError(msg)
-
-
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     out = dict(pairs)
     if len(out) != len(pairs):
         twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        msg = f"the key {quoted(twice)} stands twice in one object"
-        raise ValueError(msg)
+        _refuse(f"the key {quoted(twice)} stands twice in one object")
     return out
 
 
-def _refuse(word: str) -> object:
-    msg = f"{word} is not JSON"
-    raise ValueError(msg)
+def _refuse(what: str) -> NoReturn:
+    """Say what is not JSON about a line."""
+    raise ValueError(what)
 
 
 def _finite(digits: str) -> float:
     if math.isinf(value := float(digits)):
-        msg = f"the number {visible(digits)} is too large"
-        raise ValueError(msg)
+        _refuse(f"the number {visible(digits)} is too large")
     return value
 
 
@@ -252,7 +249,7 @@ class _Columns:
         """The engine's type of each column, what to raise when an unfit one is asked for, and the columns all null."""
         seen: dict[str, set[str | None]] = {name: set() for name in self.names}
         paths = ", ".join(quote_literal(pointer(name)) for name in self.names)
-        for (kinds,) in self._run(f"SELECT DISTINCT json_type(json, [{paths}]) FROM {self.objects}"):  # noqa: S608
+        for (kinds,) in self._fetch(f"SELECT DISTINCT json_type(json, [{paths}]) FROM {self.objects}"):  # noqa: S608
             for name, kind in zip(self.names, kinds, strict=True):
                 seen[name].add(kind)
         huge = check_lines(self.text) if self.odd else {}
@@ -278,7 +275,7 @@ class _Columns:
             return "JSON", partial(self._mixed, name)
         return (kinds or {"VARCHAR"}).pop(), lacking
 
-    def _run(self, query: str) -> list[tuple[list[str | None]]]:
+    def _fetch(self, query: str) -> list[tuple[Any, ...]]:
         with told_as_ours(self.text.where, "jsonl"):
             return self.connection.execute(query).fetchall()
 
@@ -289,9 +286,8 @@ class _Columns:
         named = f"line, json_type(json, {place}) AS kind, json_extract(json, {place}) AS value"
         valued = f"SELECT {named} FROM ({numbered})"  # noqa: S608
         query = f"SELECT line, count(*) OVER () FROM ({valued}) WHERE {predicate} ORDER BY line LIMIT 3"  # noqa: S608
-        with told_as_ours(self.text.where, "jsonl"):
-            found = self.connection.execute(query).fetchall()
-        return Trouble(count=found[0][1] if found else 0, first=[(line, 0) for line, _ in found])
+        lines = self._fetch(query)
+        return Trouble(count=lines[0][1] if lines else 0, first=[(line, 0) for line, _ in lines])
 
     def _at(self, trouble: Trouble, name: str) -> str:
         return f"{self.text.where}, column {quoted(name)}, {trouble.lines()}"
@@ -317,17 +313,12 @@ class _Columns:
         )
 
     def _mixed(self, name: str) -> RowsError:
-        groups = {"a whole number": _WHOLE, **{word: {kind} for kind, word in _WORDS.items()}}
-        lines_by_kind = {}
-        for word, kinds in groups.items():
-            lines = self._where(name, f"kind IN ({', '.join(map(quote_literal, sorted(kinds)))})")
-            if lines.count:
-                lines_by_kind[word] = lines
+        places = {word: self._where(name, f"kind IN {kinds}") for word, kinds in _WORDS.items()}
         return RowsError(
             "mixed-types-in-column",
             f"column {quoted(name)} mixes kinds of values",
             where=f"{self.text.where}, column {quoted(name)}",
-            found="; ".join(f"{word} in {lines.lines()}" for word, lines in lines_by_kind.items()),
+            found="; ".join(f"{word} in {lines.lines()}" for word, lines in places.items() if lines.count),
             fix="write every value of the column in one way: all numbers, or all text in quotes",
         )
 

@@ -16,6 +16,7 @@ from assay.core.errors import EngineError, RowsError, missing_column, not_number
 from assay.core.text import counted, quoted, visible
 from assay.rows.engines.duckdb_engine import (
     Scan,
+    query_batches,
     quote_identifier,
     quote_literal,
     release,
@@ -38,18 +39,7 @@ VIEW = "rows"
 ROW = "assay_row"
 """The column of row numbers."""
 
-NUMERIC = {
-    "tinyint",
-    "smallint",
-    "integer",
-    "bigint",
-    "hugeint",
-    "utinyint",
-    "usmallint",
-    "uinteger",
-    "ubigint",
-    "uhugeint",
-}
+NUMERIC = {f"{sign}{size}" for sign in ("", "u") for size in ("tinyint", "smallint", "integer", "bigint", "hugeint")}
 REAL = {"float", "double", "decimal"}
 
 Stamp: TypeAlias = tuple[int, int, int, int]
@@ -66,7 +56,6 @@ class Checked:
     faults: Mapping[str, Fault] = field(default_factory=dict)
     empty: frozenset[str] = frozenset()
     """Columns that hold nothing but null, so that their type is open."""
-    delimiter: str = ","
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True, eq=False)
@@ -92,7 +81,6 @@ class OpenedFile:
     faults: Mapping[str, Fault] = field(default_factory=dict, repr=False)
     stamp: Stamp = field(default=(0, 0, 0, 0), repr=False)
     progress: Progress | None = field(default=None, repr=False)
-    delimiter: str = ","
     max_rows: int | None = None
     """A limit that could not be kept before the rows are counted."""
     name: str = ""
@@ -157,10 +145,8 @@ class OpenedFile:
 
         Whoever leaves it before the end must close it, for nothing else can be asked meanwhile.
         """
-        from assay.rows.engines.arrow_batches import batches
-
         with translated(self):
-            yield from batches(self.connection, query)
+            yield from query_batches(self.connection, query)
 
     def close(self) -> None:
         """Let go of the file, and of whatever was spilled for it."""
@@ -172,9 +158,7 @@ class OpenedFile:
         if label is None:
             predicate = f"{name} IS NULL"
         elif isinstance(label, float) and math.isnan(label):
-            predicate = (
-                f"CAST({name} AS VARCHAR) = 'nan'"  # by its statistics a file has none, so isnan would be untrue
-            )
+            predicate = f"CAST({name} AS VARCHAR) = 'nan'"  # isnan would be untrue: a file's statistics leave NaN out
         elif isinstance(label, (str, bool, int, float)):
             predicate = f"{name} = {sql_label(label)}"
         else:
@@ -227,13 +211,10 @@ def _form(opened: OpenedFile) -> str:
 
 def demand_unchanged(opened: OpenedFile) -> None:
     """Demand that the files are the ones that were checked and hashed."""
-    if opened.parts:
-        for part in opened.parts:
-            demand_unchanged(part)
-        return
-    if not any(opened.stamp):
-        return  # rows that were fetched from a database
-    demand_stamp(opened.path, opened.stamp, "file")
+    for part in opened.parts:
+        demand_unchanged(part)
+    if not opened.parts and any(opened.stamp):  # rows that were fetched from a database have none
+        demand_stamp(opened.path, opened.stamp, "file")
 
 
 def demand_stamp(path: str, stamp: Stamp, what: str) -> None:
@@ -311,31 +292,31 @@ def numbered_rows(
 def number_column(opened: OpenedFile, column: str) -> str:
     """The SQL that makes numbers of a column, after a check that every value is one; missing values stay missing."""
     check_scalar(opened, column)
-    name = quote_identifier(column)
-    kind = opened.columns[column].partition("(")[0].lower()
-    if kind in REAL:
-        if kind == "decimal":
-            exact = f"CAST({number_sql(opened, column)} AS {opened.columns[column]})"
-            _demand_numbers(opened, column, f"TRY_{exact} IS DISTINCT FROM {name}", "up to 17 digits, to be exact")
-        return number_sql(opened, column)
-    if kind in NUMERIC:
-        _demand_numbers(opened, column, f"abs(CAST({name} AS HUGEINT)) > {EXACT}", "up to 2^53, to be exact")
-        return number_sql(opened, column)
-    if kind != "varchar":
-        raise _not_numeric(opened, column, f"the column is {visible(opened.columns[column])}", "numbers")
-    mark = opened.decimal
-    pattern = rf"[+-]?(\d+(\{mark}\d*)?|\{mark}\d+)([eE][+-]?\d+)?"
-    number = f"TRY_{number_sql(opened, column)}"
-    whole = rf"coalesce(abs(TRY_CAST({name} AS HUGEINT)) > {EXACT}, false) AND NOT contains({name}, '{mark}')"
-    lost = rf"{number} = 0 AND regexp_matches({name}, '^[^eE]*[1-9]')"  # 1e-400 is not 0
-    fits = (
-        f"regexp_full_match({name}, {quote_literal(pattern)}) AND isfinite({number}) AND NOT ({lost}) AND NOT ({whole})"
-    )
-    wrong = f"NOT coalesce({fits}, false)"
-    _demand_numbers(
-        opened, column, f"{name} IS NOT NULL AND {wrong}", f"digits with a decimal {quoted(mark)}, as in 0{mark}95"
-    )
-    return number_sql(opened, column)
+    name, type_, number = quote_identifier(column), opened.columns[column], number_sql(opened, column)
+    kind = type_.partition("(")[0].lower()
+    if kind in {"float", "double"}:
+        return number
+    if kind == "decimal":
+        wrong, known = f"TRY_CAST({number} AS {type_}) IS DISTINCT FROM {name}", "up to 17 digits, to be exact"
+    elif kind in NUMERIC:
+        wrong, known = f"abs(CAST({name} AS HUGEINT)) > {EXACT}", "up to 2^53, to be exact"
+    elif kind == "varchar":
+        mark = opened.decimal
+        pattern = quote_literal(rf"[+-]?(\d+(\{mark}\d*)?|\{mark}\d+)([eE][+-]?\d+)?")
+        whole = rf"coalesce(abs(TRY_CAST({name} AS HUGEINT)) > {EXACT}, false) AND NOT contains({name}, '{mark}')"
+        lost = rf"TRY_{number} = 0 AND regexp_matches({name}, '^[^eE]*[1-9]')"  # 1e-400 is not 0
+        fits = f"regexp_full_match({name}, {pattern}) AND isfinite(TRY_{number}) AND NOT ({lost}) AND NOT ({whole})"
+        wrong = f"{name} IS NOT NULL AND NOT coalesce({fits}, false)"
+        known = f"digits with a decimal {quoted(mark)}, as in 0{mark}95"
+    else:
+        raise _not_numeric(opened, column, f"the column is {visible(type_)}", "numbers")
+    count = opened.fetch(f"SELECT count(*) FROM {quote_identifier(opened.view)} WHERE {wrong}")[0][0]  # noqa: S608
+    if count:
+        first = locate(opened, wrong, [column])
+        shown = ", ".join(f"{quoted(values[column])} {places([row])}".rstrip() for row, values in first)
+        more = f" and {count - len(first):,} more" if count > len(first) else ""
+        raise _not_numeric(opened, column, f"{shown}{more}", known, count)
+    return number
 
 
 def number_sql(opened: OpenedFile, column: str, alias: str | None = None) -> str:
@@ -344,15 +325,6 @@ def number_sql(opened: OpenedFile, column: str, alias: str | None = None) -> str
     comma = opened.columns[column].lower() == "varchar" and opened.decimal != "."
     pointed = f"replace({name}, ',', '.')" if comma else name
     return f"CAST({pointed} AS DOUBLE)"
-
-
-def _demand_numbers(opened: OpenedFile, column: str, wrong: str, known: str) -> None:
-    count = opened.fetch(f"SELECT count(*) FROM {quote_identifier(opened.view)} WHERE {wrong}")[0][0]  # noqa: S608
-    if count:
-        first = locate(opened, wrong, [column])
-        shown = ", ".join(f"{quoted(values[column])} {places([row])}".rstrip() for row, values in first)
-        more = f" and {count - len(first):,} more" if count > len(first) else ""
-        raise _not_numeric(opened, column, f"{shown}{more}", known, count)
 
 
 def _not_numeric(opened: OpenedFile, column: str, finding: str, known: str, count: int | None = None) -> RowsError:

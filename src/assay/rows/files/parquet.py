@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parquet and Arrow files: whole, within the row limit, their columns named once and typed by the file itself."""
+"""Parquet and Arrow files: whole, within the row limit, columns named once, types as stated; Parquet written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from assay.core.errors import AssayError, RowsError, missing_extra
+from assay.core.errors import AssayError, EngineError, RowsError, missing_extra
 from assay.core.text import visible
-from assay.rows.engines.duckdb_engine import Scan, quote_identifier, quote_literal, refuse_duplicates, told_as_ours
+from assay.rows.engines.duckdb_engine import (
+    Scan,
+    connect,
+    quote_identifier,
+    quote_literal,
+    refuse_duplicates,
+    release,
+    told_as_ours,
+)
 from assay.rows.files.formats import Reading, damaged, no_rows, optional, too_many, unreadable
 from assay.rows.files.opened_file import Checked
+from assay.rows.limits import Limits
 
 if TYPE_CHECKING:
     import duckdb
@@ -21,6 +30,7 @@ if TYPE_CHECKING:
 SOURCE = "assay_source"
 """What an Arrow table is called inside the engine, before the name of its view."""
 
+_WRITTEN = {"text": "VARCHAR", "real": "DOUBLE", "whole": "BIGINT"}
 _PARQUET, _ARROW, _END_OF_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
@@ -99,9 +109,17 @@ def arrow(path: str, head: bytes, connection: duckdb.DuckDBPyConnection, reading
     notes: tuple[str, ...] = ()
     if not is_file and _tail(path, len(_END_OF_STREAM)) != _END_OF_STREAM:
         notes = ("the Arrow stream has no end mark: it may be cut short",)
-    if (pyarrow := optional("pyarrow")) is None:
+    if optional("pyarrow") is None:
         raise missing_extra("arrow", "an Arrow file needs pyarrow to be read", where=where)
-    table, rows = _validated(pyarrow, path, where, reading, is_file=is_file)
+    try:
+        table, rows = _validated(path, where, reading.max_rows, is_file=is_file)
+    except Exception as error:
+        if isinstance(error, AssayError) or type(error) is MemoryError:
+            raise  # PyArrow has its own MemoryError, for damaged lengths too
+        message = visible(str(error).strip().partition("\n")[0])
+        if any(word in message.lower() for word in ("expected to read", "expected to be able", "truncated", "eof")):
+            raise _truncated(where, "Arrow", message) from error
+        raise damaged(where, "the file is damaged: arrow data cannot be read", message) from error
     if rows == 0:
         raise no_rows(where, "a table of 0 rows")
     with told_as_ours(where, "arrow"):
@@ -109,38 +127,12 @@ def arrow(path: str, head: bytes, connection: duckdb.DuckDBPyConnection, reading
     return Checked(scan=Scan(head=f"SELECT * FROM {quote_identifier(called)}"), rows=rows, notes=notes)  # noqa: S608
 
 
-@contextmanager
-def _foreign(where: str) -> Iterator[None]:
-    """Turn whatever a reader of Arrow files raises into one of ours."""
-    try:
-        yield
-    except AssayError:
-        raise
-    except Exception as error:
-        if type(error) is MemoryError:
-            raise  # PyArrow has its own MemoryError, for damaged lengths too
-        message = visible(str(error).strip().partition("\n")[0])
-        cut = any(word in message.lower() for word in ("expected to read", "expected to be able", "truncated", "eof"))
-        if cut:
-            raise _truncated(where, "Arrow", message) from error
-        raise damaged(where, "the file is damaged: arrow data cannot be read", message) from error
-
-
-def _validated(
-    pyarrow: Any,  # noqa: ANN401  PyArrow ships no types
-    path: str,
-    where: str,
-    reading: Reading,
-    *,
-    is_file: bool,
-) -> tuple[object, int]:
+def _validated(path: str, where: str, most: int | None, *, is_file: bool) -> tuple[object, int]:
     """The table and its rows; every batch is validated in full first: offsets that point outside crash the engine."""
-    most = reading.max_rows
-    rows = 0
-    with _foreign(where), pyarrow.OSFile(path, "rb") as source:
+    pyarrow, rows, kept = import_module("pyarrow"), 0, []
+    with pyarrow.OSFile(path, "rb") as source:
         reader = pyarrow.ipc.open_file(source) if is_file else pyarrow.ipc.open_stream(source)
         refuse_duplicates(list(reader.schema.names), where)  # the reader itself stops at them with an error of its own
-        kept = []
         for batch in (reader.get_batch(i) for i in range(reader.num_record_batches)) if is_file else reader:
             batch.validate(full=True)
             rows += batch.num_rows
@@ -151,3 +143,33 @@ def _validated(
         if not is_file:
             return pyarrow.Table.from_batches(kept, schema=reader.schema), rows
         return import_module("pyarrow.dataset").dataset(path, format="ipc"), rows
+
+
+def write_parquet(columns: Mapping[str, tuple[str, Sequence[Any]]]) -> bytes:
+    """A Parquet file of some columns, each `text`, `real` or `whole`, with None where there is nothing."""
+    import duckdb
+    import numpy as np
+
+    def masked(kind: str, values: Sequence[Any]) -> np.ndarray[Any, Any]:
+        if kind == "text":
+            return np.array(values, dtype=object)
+        filled = [0 if value is None else value for value in values]
+        blank = [value is None for value in values]
+        return np.ma.array(filled, mask=blank, dtype=np.float64 if kind == "real" else np.int64)
+
+    arrays = {f"c{i}": masked(kind, values) for i, (kind, values) in enumerate(columns.values())}
+    casts = enumerate(columns.items())
+    picked = ", ".join(f"CAST(c{i} AS {_WRITTEN[kind]}) AS {quote_identifier(name)}" for i, (name, (kind, _)) in casts)
+    with TemporaryDirectory(prefix="assay-") as folder:
+        goal = Path(folder) / "table.parquet"
+        connection = connect([str(goal)], Limits(threads=1))  # one keeps the order of the rows, and the bytes
+        try:
+            connection.register("given", arrays)
+            target = quote_literal(str(goal))
+            connection.execute(f"COPY (SELECT {picked} FROM given) TO {target} (FORMAT parquet)")  # noqa: S608  quoted
+        except (duckdb.Error, UnicodeError) as error:
+            what, fix = "the engine could not write the table", "write it as .csv or .json"
+            raise EngineError("engine-failed", what, found=visible(error), fix=fix) from error
+        finally:
+            release(connection)
+        return goal.read_bytes()

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from assay.core.errors import AssayError, not_numbers
+from assay.core.errors import not_numbers
 from assay.core.text import listed, quoted
 from assay.rows.columns import Coded, all_text, as_array, coded
-from assay.rows.engines.duckdb_engine import engine_failure, quote_identifier, refuse_duplicates, told_as_ours
+from assay.rows.engines.duckdb_engine import quote_identifier, refuse_duplicates, told_as_ours, translate_failures
 from assay.rows.engines.narwhals_frames import demand_told_apart, narwhals_of
 from assay.rows.files.formats import FRAME
 from assay.rows.files.opened_file import OpenedFile
@@ -26,14 +26,14 @@ from assay.rows.joins.mismatch_errors import unfit_id
 from assay.rows.label_types import absent, kind_of
 from assay.rows.score_columns import score_array
 from assay.rows.source import check_same_length, require
-from assay.rows.spark.spark_errors import told_as_ours as spark_errors
+from assay.rows.spark.spark_files import told_as_ours as spark_errors
 from assay.rows.spark.spark_session import is_spark
 
 if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-    from assay.rows.databases.selection import Use
+    from assay.rows.databases.database import Use
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +56,8 @@ def load_frame(
     for name in uses:
         require(name, names, called)
     refuse_duplicates(list(uses), called)
-    try:
+    with translate_failures(called):
         registration = _from_mapping(data, uses) if isinstance(data, Mapping) else _from_frame(data, uses, called)
-    except AssayError:
-        raise
-    except Exception as error:
-        raise engine_failure(error, called) from error
     chosen = ", ".join(f"{sql} AS {quote_identifier(name)}" for name, sql in registration.columns.items())
     home = f"{view}_held"
     with told_as_ours(called, FRAME):
@@ -146,17 +142,12 @@ def _typed(column: object, name: str, use: Use) -> tuple[NDArray[Any], NDArray[n
         return array, None
     if kind in "UT":
         return array.astype(object), None
-    if use == "id":
-        _check_objects(array, name)
+    if use == "id":  # whole numbers, or texts, or truth values, and only one of these
+        kinds = sorted({type(value).__name__ for value in array.tolist() if not absent(value)})
+        if kinds not in ([], ["int"], ["str"], ["bool"]):
+            type_ = f"a column of {listed(kinds)}"
+            raise unfit_id(type_, name, "id")
     return _decode(coded(column, name))
-
-
-def _check_objects(array: NDArray[Any], name: str) -> None:
-    """Check that Python objects can be ids: whole numbers, or texts, or truth values, and only one of these."""
-    kinds = sorted({type(value).__name__ for value in array.tolist() if not absent(value)})
-    if len(kinds) > 1 or kinds not in ([], ["int"], ["str"], ["bool"]):
-        found = f"a column of {listed(kinds)}"
-        raise unfit_id(found, name, "id")
 
 
 def _decode(column: Coded) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:

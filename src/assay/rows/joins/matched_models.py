@@ -19,7 +19,7 @@ from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading
 from assay.rows.files.opened_file import VIEW, Home, OpenedFile
 from assay.rows.inputs import Input, input_of, opened_inputs
-from assay.rows.joins.matches import JoinTable, full_join, uses_of_sides
+from assay.rows.joins.matches import full_join, uses_of_sides
 from assay.rows.joins.mismatch_errors import SUBJECT, Unmatched
 from assay.rows.joins.models import (
     FIT,
@@ -34,13 +34,13 @@ from assay.rows.joins.models import (
 from assay.rows.joins.truth_and_predictions import duckdb_table, join_tables
 from assay.rows.limits import Limits
 from assay.rows.source import FrameSource, Roles
-from assay.rows.spark.spark_errors import told_as_ours as spark_errors
 from assay.rows.spark.spark_files import SparkFile, check_path
+from assay.rows.spark.spark_files import told_as_ours as spark_errors
 from assay.rows.spark.spark_frames import PlainFrame, SparkFrames, from_sides, from_spark, kind_of_id, read_plain
 from assay.rows.spark.spark_session import is_spark, session_at
 
 if TYPE_CHECKING:
-    from assay.rows.databases.selection import Use
+    from assay.rows.databases.database import Use
 
 _PLACE: Final = "place"
 ROWS: Final = 1 << 17
@@ -238,7 +238,7 @@ def _matched(
         joined = frames.query(query)
         joined = joined.selectExpr(*homes, FIT)
         if kept:
-            joined = joined.coalesce(max(one.table.size() for one in tables) // ROWS + 1).persist()
+            joined = joined.coalesce(max(one.table.size for one in tables) // ROWS + 1).persist()
     named = {name: one.source.names.get(column, column) for name, (one, column) in homes.items()}
 
     def source(roles: Roles) -> FrameSource:
@@ -264,13 +264,5 @@ def _matched(
 def _spark_table(name: str, place: int, source: FrameSource, frames: SparkFrames) -> ModelTable:
     column = source.group[KEY]
     kind = kind_of_id(source.frame.collect_schema()[column], source.names.get(column, column), source.where)
-    table = JoinTable(
-        view=f"{{f{place}}}",
-        ids=(column,),
-        kinds=(kind,),
-        called=source.where,
-        fetch=frames.fetch,
-        dialect="spark",
-        rows=None if source.opened is None else cast("SparkFile", source.opened).rows,
-    )
-    return ModelTable(model=name, source=source, table=table)
+    rows = None if source.opened is None else source.opened.rows
+    return ModelTable(model=name, source=source, table=frames.table(place, source.where, {column: kind}, rows))

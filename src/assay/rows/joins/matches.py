@@ -27,7 +27,7 @@ from assay.rows.joins.mismatch_errors import (
 )
 
 if TYPE_CHECKING:
-    from assay.rows.databases.selection import Use
+    from assay.rows.databases.database import Use
     from assay.rows.source import Roles
 
 KEY: Final = "assay_k"
@@ -71,19 +71,14 @@ class JoinTable:
         named = ", ".join(f"{sql} AS {KEY}{place}" for place, sql in enumerate(texts))
         return f"(SELECT *, {named}, 1 AS {HERE} FROM {self.view})"  # noqa: S608  quoted
 
-    def size(self) -> int:
-        """The number of rows."""
-        return self._counted if self.rows is None else self.rows
-
     @cached_property
-    def _counted(self) -> int:
-        """The number of rows by a query, run once, for that may take a pass over all of them."""
-        return _number(self, f"FROM {self.view}")
+    def size(self) -> int:
+        """The number of rows; a query for it is run once, for that may take a pass over all of them."""
+        return _number(self, f"FROM {self.view}") if self.rows is None else self.rows
 
-    @property
-    def columns(self) -> str:
-        """The columns of the id, unqualified."""
-        return ", ".join(f"{KEY}{place}" for place in range(self.keys))
+    def columns(self, alias: str = "") -> str:
+        """The columns of the id."""
+        return ", ".join(f"{alias}{KEY}{place}" for place in range(self.keys))
 
 
 def full_join(tables: Sequence[JoinTable], columns: Sequence[str], *, how: str = "FULL") -> str:
@@ -94,23 +89,23 @@ def full_join(tables: Sequence[JoinTable], columns: Sequence[str], *, how: str =
 
 def is_crowded(table: JoinTable) -> bool:
     """Whether some id may stand in so many rows that a join would multiply them without end."""
-    size = table.size()
+    size = table.size
     if size <= SMALL:
         return False
-    groups = f"SELECT count(*) AS n FROM {table.source} AS t0 GROUP BY hash({table.columns}) % {BUCKETS}"  # noqa: S608
+    groups = f"SELECT count(*) AS n FROM {table.source} AS t0 GROUP BY hash({table.columns()}) % {BUCKETS}"  # noqa: S608
     [[most]] = table.fetch(f"SELECT max(n) FROM ({groups}) AS buckets")  # noqa: S608
     return int(most) > 100 + 2 * size // BUCKETS
 
 
 def first_ids(table: JoinTable, most: int) -> SomeIds:
     """The ids of a table."""
-    return _some_ids(table, table.size(), f"FROM {table.source} AS t0", table.columns, most)
+    return _some_ids(table, table.size, f"FROM {table.source} AS t0", table.columns(), most)
 
 
 def find_lone_ids(table: JoinTable, other: JoinTable, most: int) -> SomeIds:
     """The ids of a table that another one does not have."""
     lone = f"FROM {table.source} AS t0 ANTI JOIN {other.source} AS t1 ON {_same(other, 1)}"
-    return _some_ids(table, _number(table, lone), lone, _of_first(table), most)
+    return _some_ids(table, _number(table, lone), lone, table.columns("t0."), most)
 
 
 def _some_ids(table: JoinTable, count: int, query: str, ids: str, most: int) -> SomeIds:
@@ -127,8 +122,8 @@ def find_differences(
     count = _number(first, wrong)
     if not count:
         return 0, []
-    chosen = ", ".join([_of_first(first), *values])
-    rows = first.fetch(f"SELECT {chosen} {wrong} ORDER BY {_of_first(first)} LIMIT {most:d}")
+    ids = first.columns("t0.")
+    rows = first.fetch(f"SELECT {', '.join([ids, *values])} {wrong} ORDER BY {ids} LIMIT {most:d}")
     return count, [(tuple(row[: first.keys]), tuple(row[first.keys :])) for row in rows]
 
 
@@ -138,10 +133,6 @@ def _number(table: JoinTable, query: str) -> int:
 
 def _same(table: JoinTable, place: int) -> str:
     return " AND ".join(f"t0.{KEY}{i} = t{place}.{KEY}{i}" for i in range(table.keys))
-
-
-def _of_first(table: JoinTable) -> str:
-    return ", ".join(f"t0.{KEY}{i}" for i in range(table.keys))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +202,7 @@ def count_matches(tables: Sequence[JoinTable], by: Sequence[str], unmatched: Unm
     counts = ["count(*)", *(f"count(t{i}.{HERE})" for i in range(len(tables)))]
     total, *here = (int(number) for number in tables[0].fetch(full_join(tables, counts))[0])
     matched = sum(here) - total
-    if here != [table.size() for table in tables] or total != matched:
+    if here != [table.size for table in tables] or total != matched:
         for table in tables:
             check_ids(table, by)
     join = Join(by=tuple(by), predictions=here[0], truth=here[1], matched=matched)
@@ -231,9 +222,9 @@ def check_ids(table: JoinTable, by: Sequence[str] = (), of: str = "") -> None:
     missing = " OR ".join(f"{KEY}{i} IS NULL" for i in range(table.keys))
     if lacking := _number(table, f"FROM {table.source} AS t0 WHERE {missing}"):
         raise missing_ids(lacking, table.places(None), where, of)
-    groups = f"FROM {table.source} AS t0 WHERE NOT ({missing}) GROUP BY {table.columns} HAVING count(*) > 1"
+    groups = f"FROM {table.source} AS t0 WHERE NOT ({missing}) GROUP BY {table.columns()} HAVING count(*) > 1"
     [[ids, rows]] = table.fetch(
         f"SELECT count(*), coalesce(sum(n), 0) FROM (SELECT count(*) AS n {groups}) AS doubled"  # noqa: S608
     )
     if ids:
-        raise duplicate_ids(_some_ids(table, int(ids), groups, table.columns, SHOWN), int(rows), where, of)
+        raise duplicate_ids(_some_ids(table, int(ids), groups, table.columns(), SHOWN), int(rows), where, of)

@@ -13,7 +13,6 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import product
 from typing import Final, Literal, TypeAlias, TypeVar
 
@@ -27,6 +26,7 @@ SHOWN: Final = 3
 ID_KEY: Final = "ASSAY_ID_KEY"
 """The variable of the environment that holds a site's own key."""
 
+_DRAWN: Final = secrets.token_bytes(32)
 Told = TypeVar("Told", bound=AssayError)
 Unmatched: TypeAlias = Literal["error", "count"]
 Id: TypeAlias = tuple[object, ...]
@@ -123,12 +123,7 @@ def hashed_id(row_id: Id) -> str:
 def _key() -> bytes:
     """A site may set a key of its own, so that it can find an id again; else one is drawn for this process."""
     own = os.environ.get(ID_KEY)
-    return hashlib.sha256(own.encode()).digest() if own else _drawn()
-
-
-@cache
-def _drawn() -> bytes:
-    return secrets.token_bytes(32)
+    return hashlib.sha256(own.encode()).digest() if own else _DRAWN
 
 
 def told_by(build: Callable[[Callable[[Id], str], str], Told]) -> Told:

@@ -34,9 +34,8 @@ from assay.rows.joins.matches import (
     KEY as ID,
 )
 from assay.rows.joins.mismatch_errors import SUBJECT, Id, SomeIds, shown_id, told_by
-from assay.rows.joins.threshold_labels import Cut, opened_cut, with_scores_of
 from assay.rows.label_types import label_of
-from assay.rows.scored_source import sound
+from assay.rows.scored_source import Cut, opened_cut, sound, with_scores_of
 from assay.rows.source import FrameSource, Roles, no_rows
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ class ModelTable:
         """A column of numbers in SQL."""
         comma = self.source.opened is not None and self.source.opened.decimal != "." and self.kind(column) == "text"
         name = self.sql(column, alias)
-        return f"CAST({f'replace({name}, {chr(39)},{chr(39)}, {chr(39)}.{chr(39)})' if comma else name} AS DOUBLE)"
+        return f"CAST(replace({name}, ',', '.') AS DOUBLE)" if comma else f"CAST({name} AS DOUBLE)"
 
     def kind(self, column: str) -> str:
         """The kind of labels that a column holds."""
@@ -165,7 +164,7 @@ class MatchedModels:
     def check_rows(self, fits: Sequence[tuple[int, int]] | None = None) -> None:
         """Check that every id stands once in every table with the same truth, subject and weight."""
         fits = [(int(fault), int(rows)) for fault, rows in self.fetch()] if fits is None else fits
-        sizes = [model_table.table.size() for model_table in self.tables]
+        sizes = [model_table.table.size for model_table in self.tables]
         rows = sum(number for _, number in fits)
         if not sizes[0]:
             raise no_rows(self.tables[0].source.where)
@@ -292,7 +291,7 @@ def _different_values(
         show_key = shown if first.keyed else shown_id
         return UnpairedRows(
             "rows-unmatched",
-            f"{counted(wrong, 'row')} of {first.table.size():,} {'has' if wrong == 1 else 'have'} another {what} in "
+            f"{counted(wrong, 'row')} of {first.table.size:,} {'has' if wrong == 1 else 'have'} another {what} in "
             f"{other.model} than in {first.model}",
             where=f"{first.source.where}; {other.source.where}",
             found="; ".join(

@@ -161,11 +161,8 @@ def _partner(other: OpenedFile, by: Sequence[str]) -> str:
 def _notes(predictions: OpenedFile, truth: OpenedFile) -> tuple[str, ...]:
     """The notes of both sides once, the rest with its side."""
     both = [note for note in predictions.notes if note in truth.notes]
-    lone: Mapping[str, OpenedFile] = {"predictions": predictions, "truth": truth}
-    return (
-        *both,
-        *(f"{side}: {note}" for side, opened in lone.items() for note in opened.notes if note not in both),
-    )
+    sides = (("predictions", predictions), ("truth", truth))
+    return (*both, *(f"{side}: {note}" for side, opened in sides for note in opened.notes if note not in both))
 
 
 def duckdb_table(opened: OpenedFile, by: Sequence[str]) -> JoinTable:
@@ -212,17 +209,12 @@ def _kind_of_id(type_: str, column: str, where: str) -> str:
 
 
 def check_unique_ids(source: Source, data: object, id: object) -> None:
-    """Check that the ids of one table, or a column of ids, name every row once; else the source is closed."""
-    try:
-        _check_unique_ids(source, data, id)
-    except BaseException:
-        source.close()
-        raise
-
-
-def _check_unique_ids(source: Source, data: object, id: object) -> None:
+    """Check that the ids of one table, or a column of ids, name every row once."""
     if data is None:
-        _check_length(source, id)
+        rows = len(source.truth) if isinstance(source, ArraySource) else len(source.frame)
+        if (ids := len(as_array(id, "id"))) != rows:
+            what = f"there are {counted(ids, 'id')} for {counted(rows, 'row')}"
+            raise UnpairedRows("rows-unmatched", what, where="id", fix="give one id a row")
         data, id = {"id": id}, "id"
     by = id_columns(id)
     opened = source.opened if isinstance(source, FrameSource) else None
@@ -234,20 +226,9 @@ def _check_unique_ids(source: Source, data: object, id: object) -> None:
         from assay.rows.spark.spark_frames import PlainFrame, SparkFrames
 
         plain = PlainFrame(native, "data" if opened is None else source.where)
-        check_ids(SparkFrames([plain.native], plain.where).table(0, plain, by), by)
+        check_ids(SparkFrames([plain.native], plain.where).table(0, plain.where, plain.kinds_of_ids(by)), by)
         return
     table = input_of(data, Reading(), "assay_ids", called="data")
     with opened_inputs([table], [dict.fromkeys(by, "id")]) as [held]:
         check_ids(duckdb_table(held, by), by)
     held.close()
-
-
-def _check_length(source: Source, id: object) -> None:
-    rows = len(source.truth) if isinstance(source, ArraySource) else len(source.frame)
-    if (ids := len(as_array(id, "id"))) != rows:
-        raise UnpairedRows(
-            "rows-unmatched",
-            f"there are {counted(ids, 'id')} for {counted(rows, 'row')}",
-            where="id",
-            fix="give one id a row",
-        )

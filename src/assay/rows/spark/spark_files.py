@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parquet files and folders that a Spark cluster reads."""
+"""Parquet files and folders that a Spark cluster reads, and what Spark reports as errors of ours."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.core.errors import PlanError, RowsError
-from assay.core.text import visible
+from assay.core.errors import AssayError, EngineError, PlanError, RowsError, missing_extra
+from assay.core.text import counted, visible
 from assay.rows.databases.database import check_selection, is_database
 from assay.rows.files.file_digests import demand_digest, digest_of
-from assay.rows.files.formats import Reading, misread, named_format, too_many
-from assay.rows.spark.spark_errors import told_as_ours
+from assay.rows.files.formats import Reading, damaged, misread, named_format, too_many
 
 if TYPE_CHECKING:
     from assay.rows.limits import Limits
     from assay.rows.spark.spark_session import Session
 
+_CONDITION = re.compile(r"\[[A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*\] [^\n]*")
+_CAUSE = re.compile(r"^Caused by: \S*?(\w+(?:Exception|Error)): ([^\n]*)", re.MULTILINE)
 _GLOB = re.compile(r"[\\*?\[\]{},]")
 
 
@@ -126,18 +128,82 @@ def _place(known_as: str) -> str:
 def _demand_pinned(known_as: str, reading: Reading) -> None:
     if reading.sha256 is None:
         return
-    if not Path(known_as).is_file():
-        raise PlanError(
-            "option-unknown",
-            "a path that is not a file on this machine cannot be pinned by its digest",
-            where=visible(known_as),
-            fix="leave sha256 out, or give a single file that is also here",
+    here = Path(known_as).is_file()
+    if here and isinstance(reading.sha256, str):
+        demand_digest(known_as, reading.sha256, digest_of(known_as))
+        return
+    what = "a path that is not a file on this machine cannot be pinned by its digest"
+    fix = "leave sha256 out, or give a single file that is also here"
+    if here:
+        what = "digests by name pin files that are read on this machine"
+        fix = "give the one digest of the file, or leave the engine out"
+    raise PlanError("option-unknown", what, where=visible(known_as), fix=fix)
+
+
+def reason(error: BaseException) -> str:
+    """The one line of an error that says what was wrong: Spark's own condition, else the innermost cause.
+
+    >>> reason(RuntimeError("An error occurred: [PATH_NOT_FOUND] Path does not exist: a. SQLSTATE: 42K03"))
+    '[PATH_NOT_FOUND] Path does not exist: a.'
+    """
+    text = str(error)
+    found = _CONDITION.search(text)
+    if found:
+        return visible(found[0].partition(" SQLSTATE:")[0].strip())
+    causes = _CAUSE.findall(text)
+    if causes:
+        return visible(": ".join(causes[-1]))
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    return visible(f"{type(error).__name__}: {line}" if line else type(error).__name__)
+
+
+@contextmanager
+def told_as_ours(where: str) -> Iterator[None]:
+    """Run Spark's work so that only errors of this project and KeyboardInterrupt come out."""
+    try:
+        yield
+    except AssayError:
+        raise
+    except Exception as error:
+        raise _ours(error, where) from error
+
+
+def _ours(error: Exception, where: str) -> AssayError:
+    text, finding = str(error), reason(error)
+    if "[PATH_NOT_FOUND]" in text:
+        return PlanError(
+            "no-file",
+            "the cluster finds no such path",
+            where=where,
+            found=finding,
+            fix="give a path that the driver and every worker can read, such as hdfs://, s3a:// or a shared folder",
         )
-    if not isinstance(reading.sha256, str):
-        raise PlanError(
-            "option-unknown",
-            "digests by name pin files that are read on this machine",
-            where=visible(known_as),
-            fix="give the one digest of the file, or leave the engine out",
+    if "FILE_NOT_EXIST" in text:
+        return EngineError(
+            "engine-failed",
+            "a worker does not find the file that the driver sees",
+            where=where,
+            found=finding,
+            fix="give a path that every worker can read, such as hdfs://, s3a:// or a shared folder",
         )
-    demand_digest(known_as, reading.sha256, digest_of(known_as))
+    if "[PACKAGE_NOT_INSTALLED]" in text or "[UNSUPPORTED_PACKAGE_VERSION]" in text:
+        return missing_extra("spark", "Spark needs another package", found=finding)
+    if "FAILED_READ_FILE" in text or "CANNOT_READ_FILE_FOOTER" in text:
+        causes = _CAUSE.findall(text)
+        finding = visible(": ".join(causes[-1])) if causes else finding
+        return damaged(where, "the cluster cannot read the file in its format", finding)
+    return EngineError(
+        "engine-failed", "Spark could not run the query", where=where, found=finding, fix="see what Spark says"
+    )
+
+
+def rows_changed(where: str, *sizes: int) -> EngineError:
+    """The error for rows that an engine does not give alike each time it is asked."""
+    row_counts = [counted(size, "row") for size in sorted(set(sizes))]
+    return EngineError(
+        "engine-failed",
+        "the rows are not the same each time they are read",
+        where=where,
+        found=f"{row_counts[0]} and {row_counts[-1]}" if len(row_counts) > 1 else "",
+        fix="write them to a file or table first, so that nothing changes while they are counted",
+    )

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,7 @@ from assay.core.text import quoted, visible
 from assay.rows.joins.matches import JoinTable, full_join
 from assay.rows.joins.mismatch_errors import Join, Unmatched, unfit_id
 from assay.rows.source import FrameSource, Roles, require
-from assay.rows.spark.spark_errors import told_as_ours
-from assay.rows.spark.spark_files import SparkFile, read
+from assay.rows.spark.spark_files import SparkFile, read, told_as_ours
 
 if TYPE_CHECKING:
     from assay.rows.files.formats import Reading
@@ -54,15 +53,16 @@ class SparkFrames:
         with told_as_ours(self._where):
             return [tuple(row) for row in self._session.sql(sql, **self._frames).collect()]
 
-    def table(self, place: int, plain: PlainFrame, by: Sequence[str]) -> JoinTable:
-        """A frame with its ids."""
+    def table(self, place: int, called: str, kinds: Mapping[str, str], rows: int | None = None) -> JoinTable:
+        """A frame with the kinds of its ids by column."""
         return JoinTable(
             view=f"{{f{place}}}",
-            ids=tuple(plain.column(name) for name in by),
-            kinds=tuple(plain.kind_of_id(name) for name in by),
-            called=plain.where,
+            ids=tuple(kinds),
+            kinds=tuple(kinds.values()),
+            called=called,
             fetch=self.fetch,
             dialect="spark",
+            rows=rows,
         )
 
 
@@ -86,9 +86,10 @@ class PlainFrame:
             raise repeated_column(name, self.names.count(name), self.where)
         return f"c{self.names.index(name)}"
 
-    def kind_of_id(self, name: str) -> str:
-        """The kind of id that a column holds."""
-        return kind_of_id(nw.from_native(self.native).collect_schema()[self.column(name)], name, self.where)
+    def kinds_of_ids(self, by: Sequence[str]) -> dict[str, str]:
+        """The kinds of the columns that make an id, by their plain names."""
+        schema = nw.from_native(self.native).collect_schema()
+        return {(column := self.column(name)): kind_of_id(schema[column], name, self.where) for name in by}
 
 
 def kind_of_id(type_: Any, name: str, where: str) -> str:  # noqa: ANN401  a type of Narwhals
@@ -165,7 +166,7 @@ def _join_frames(
     from assay.rows.joins.matches import ColumnChoice, check_kinds, count_matches
 
     spark_frames = SparkFrames([side.native for side in plain], " and ".join(side.where for side in plain))
-    tables = [spark_frames.table(place, side, by) for place, side in enumerate(plain)]
+    tables = [spark_frames.table(place, side.where, side.kinds_of_ids(by)) for place, side in enumerate(plain)]
     check_kinds(tables, by)
     choice = ColumnChoice(names=[side.names for side in plain], where=[side.where for side in plain], by=tuple(by))
     named = roles.over(choice.take)

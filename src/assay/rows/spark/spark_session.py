@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from assay.core.errors import EngineError, PlanError, missing_extra
 from assay.core.text import quoted, visible
-from assay.rows.spark.spark_errors import reason
+from assay.rows.spark.spark_files import reason
 
 PORTS = {"spark": 7077, "sc": 15002}
 """The schemes of an engine's address, with the port that each has where none is given."""

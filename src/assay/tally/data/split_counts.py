@@ -17,7 +17,8 @@ import numpy as np
 
 from assay.core.labels import Label
 from assay.core.text import visible
-from assay.rows.databases.database import is_attached, is_database, open_database
+from assay.rows.databases.database import is_attached, is_database
+from assay.rows.databases.duckdb_tables import open_database
 from assay.rows.engines.duckdb_engine import quote_identifier
 from assay.rows.files.formats import Progress, Reading
 from assay.rows.files.opened_file import OpenedFile, check_scalar

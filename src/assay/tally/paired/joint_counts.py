@@ -22,7 +22,7 @@ from assay.rows.files.formats import FRAME
 from assay.rows.files.opened_file import number_sql, translated
 from assay.rows.joins.mismatch_errors import SUBJECT
 from assay.rows.source import ArraySource, FrameSource, Source
-from assay.rows.spark.spark_errors import rows_changed
+from assay.rows.spark.spark_files import rows_changed
 from assay.tally.labels.engine_counts import group_cells
 from assay.tally.labels.label_cells import Codes
 from assay.tally.paired.joint_scores import PairedScores

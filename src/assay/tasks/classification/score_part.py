@@ -15,9 +15,8 @@ from assay.core.values import Number, Undefined, Value
 from assay.inference.intervals.interval_choice import Found, Wanted
 from assay.inference.intervals.score_intervals import ScoreUncertainty
 from assay.measures import Measure
-from assay.rows.logits import Link
 from assay.rows.score_columns import Kind
-from assay.rows.scored_source import Rescaled
+from assay.rows.scored_source import Link, Rescaled
 from assay.tally.scores.ranked_table import Linked, Ranked
 from assay.tally.scores.rounded_scores import LISTED
 from assay.tally.scores.row_probabilities import RowScores

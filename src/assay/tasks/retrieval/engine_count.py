@@ -12,10 +12,10 @@ import numpy as np
 
 from assay.core.errors import RowsError
 from assay.core.text import counted, listed, quoted, visible
-from assay.rows.engines.arrow_batches import batches
 from assay.rows.engines.duckdb_engine import (
     connect,
     malformed_input,
+    query_batches,
     quote_identifier,
     quote_literal,
     release,
@@ -92,7 +92,7 @@ def _count(connection: Connection, select: str, judgements: Judgements, where: s
     )
     for most in (BLOCK, math.inf):  # all rows at once only where those of a query are scattered
         count = RunCount(judgements, keys)
-        pieces = (Piece(*columns) for columns in batches(connection, query, text=True))
+        pieces = (Piece(*columns) for columns in query_batches(connection, query, text=True))
         if all(count.add(block) for block in cut_blocks(pieces, most)):
             break
     _check_rows(connection, select, count, where=where)

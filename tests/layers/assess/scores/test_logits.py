@@ -24,7 +24,7 @@ from assay.assess.record.verification import verify
 from assay.core.arrays import chance
 from assay.core.errors import PlanError
 from assay.report.render.markdown import render as markdown
-from assay.rows.logits import against_rest
+from assay.rows.scored_source import against_rest
 from tests import flat
 from tests.strategies import FEW
 

@@ -12,7 +12,7 @@ import pytest
 
 import assay
 from assay.core.errors import AssayError, EngineError
-from assay.rows.engines import arrow_batches as arrowstream
+from assay.rows.engines import duckdb_engine
 from assay.rows.open import open_source
 from assay.rows.score_columns import score_columns
 from assay.rows.scored_source import sound
@@ -108,8 +108,8 @@ def test_an_unfit_score_is_found_in_a_row_that_is_not_counted(gap, tmp_path):
 def reader(request, monkeypatch):
     """Batches by either way: a stream of PyArrow's, or a temporary table."""
     if request.param != "pyarrow":
-        monkeypatch.setattr(arrowstream, "optional", lambda _: None)
-    return arrowstream.batches
+        monkeypatch.setattr(duckdb_engine, "optional", lambda _: None)
+    return duckdb_engine.query_batches
 
 
 def test_a_batch_lives_as_long_as_its_arrays(reader):
