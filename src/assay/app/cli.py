@@ -15,11 +15,11 @@ import click
 from assay.app.commands.advise_command import advise
 from assay.app.commands.compare_command import compare
 from assay.app.commands.gate_command import gate
-from assay.app.commands.ledger_commands import ledger as ledger_group
 from assay.app.commands.plan_commands import init, plan, run_and_write
 from assay.app.commands.reference_commands import completion, doctor, explain, measures, schema, show, tests
 from assay.app.commands.tally_and_merge_commands import merge, tally
-from assay.app.commands.verify_and_sign_commands import keys, sign, verify
+from assay.app.commands.trust_commands import keys, sign, verify
+from assay.app.commands.trust_commands import ledger as ledger_group
 from assay.app.messages import colour, say, say_line
 from assay.app.option_types import Command, Group, Input, flag, row, spelled_for_command, with_options
 from assay.app.options import QUIET, of_decisions, of_fairness, of_files, of_plans, of_rows

@@ -44,7 +44,7 @@ RENDERERS.update(
             name: _later("export.reporting_checklists.render", compares=False, name=name)
             for name in ("tripod-ai", "stard-ai", "claim")
         },
-        "text/html": _later("render.notebook.render"),
+        "text/html": _later("render.html.fragment"),
         "text/markdown": _later("render.markdown.render"),
         "text/plain": _later("render.terminal.summary"),
     }

@@ -17,7 +17,7 @@ from assay.core.text import counted, percent, plural, visible
 from assay.core.values import SMALL
 from assay.report import sentences
 from assay.report.blocks import background
-from assay.report.blocks.decisions import decision_blocks, verdicts
+from assay.report.blocks.decisions import claim_blocks, claims_verdict, decision_blocks, verdicts
 from assay.report.blocks.estimates import (
     Estimates,
     Floor,
@@ -98,8 +98,6 @@ class Document:
             yield conformity_verdict(self.record)
         yield from verdicts(self.record).verdict
         if self.record.get("claims"):
-            from assay.report.blocks.claims import claims_verdict
-
             yield claims_verdict(self.record)
 
     def facts(self) -> Iterator[tuple[str, str]]:
@@ -167,7 +165,7 @@ class Document:
         yield section("decisions", "Decisions", decision_blocks(verdicts(record)))
         plan = record["plan"]
         if record.get("claims") or plan.get("comparisons") or plan.get("not_compared"):
-            from assay.report.blocks.claims import claim_blocks, contest_blocks
+            from assay.report.blocks.comparison import contest_blocks
 
             yield section("claims", "Claims", claim_blocks(record))
             yield section("comparison", "Against the other models", contest_blocks(record))

@@ -97,8 +97,7 @@ def gate(
 
 def _write(records: Mapping[str, Record], *, junit: str | None, markdown: str | None, record_to: str | None) -> None:
     """All files, made before the first is written."""
-    from assay.report.render.github import step_summary
-    from assay.report.render.junit import render
+    from assay.report.render.gate_formats import render, step_summary
     from assay.rows.temporary_files import write_whole
 
     if record_to is not None and len(records) > 1:
@@ -112,7 +111,7 @@ def _write(records: Mapping[str, Record], *, junit: str | None, markdown: str | 
 
 
 def _tell_github(records: Mapping[str, Record]) -> None:
-    from assay.report.render.github import commands, step_summary
+    from assay.report.render.gate_formats import commands, step_summary
 
     for line in commands(records):
         click.echo(line)

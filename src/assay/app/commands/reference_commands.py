@@ -5,14 +5,20 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from assay.app.option_types import Command, Word, measure_names
+from assay.core import errors
+from assay.core.errors import CODES, AssayError, PlanError
+from assay.core.text import nearest, quoted
 
 if TYPE_CHECKING:
     from assay.inference.declare import Significance
@@ -24,6 +30,17 @@ OPTIONAL: Final = {
     "psycopg": "PostgreSQL tables: pip install 'assay[postgres]'",
     "pyarrow": "PyArrow tables, Arrow IPC files: pip install 'assay[arrow]'",
 }
+EXITS: Final = {
+    0: "done, and what was decided passes",
+    1: "a decision, gate or verification failed",
+    2: "wrong usage: an option, a name or a path",
+    3: "inconclusive: the data do not decide",
+    4: "the data are unfit; nothing was written",
+    5: "a fault of assay, of the machine, or of the engine that holds the data",
+    130: "stopped by the user",
+    141: "the reader of standard output went away",
+}
+"""What a command hands back to the shell."""
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the same as JSON.")
 
 
@@ -111,9 +128,6 @@ def list_tests(every: Sequence[Significance]) -> str:
 def explain(code: str | None, *, as_json: bool) -> None:
     """Explain an error by its code, such as E-ROLE-MISSING; without one, list them all."""
     from assay.app.commands.show_command import show_row
-    from assay.app.error_reference import EXITS, find_raisers
-    from assay.core.errors import CODES, PlanError
-    from assay.core.text import nearest, quoted
 
     if code is None:
         if as_json:
@@ -220,3 +234,23 @@ def _counted() -> tuple[str, str, str]:
     by_engine = assay.assess(data=relation, truth="truth", predicted="predicted").confusion
     same = by_arrays == by_engine
     return "counting", "ok" if same else "broken", f"arrays and DuckDB {'give the same tally' if same else 'disagree'}"
+
+
+def find_raisers(code: str) -> list[type[AssayError]]:
+    """The classes that an error is raised as, read from the source of this installation.
+
+    A code that arrives in a variable was handed to a function of the same module, or chosen there by a test.
+    """
+    kinds = {n: kind for n, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, AssayError)}
+    call = rf"\b({'|'.join(kinds)})\(\s*"
+    names: set[str] = set()
+    for text in _sources():
+        if re.search(rf'"{code}"(?!:)', text):
+            names |= set(re.findall(rf'{call}"{code}"', text) or re.findall(rf"{call}[a-z]\w*,", text))
+    return [kinds[name] for name in sorted(names)]
+
+
+@cache
+def _sources() -> tuple[str, ...]:
+    root = Path(errors.__file__).parents[1]
+    return tuple(path.read_text(encoding="utf-8") for path in sorted(root.rglob("*.py")))

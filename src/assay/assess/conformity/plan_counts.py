@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.arguments import arrange, name_factors
 from assay.assess.assess import assess
-from assay.assess.conformity.plan_predictions import MadeHere
-from assay.assess.conformity.plan_sources import Held, Progress, of_model, of_split
+from assay.assess.conformity.plan_sources import Held, MadeHere, Progress, of_model, of_split
 from assay.assess.plan.checked_plan import LoadedPlan
 from assay.assess.plan.plan_answers import channel_columns, splits_of
 from assay.assess.shared_tally import pooled

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
-from assay.assess.compare.comparison import ByChannel
+from assay.assess.assessment import Assessment
+from assay.assess.compare.comparison import ByChannel, Comparison
+from assay.assess.compare.task_comparison import TaskComparison
 from assay.assess.decide.plan_results import comparison_digest, comparison_records
 from assay.assess.environment import environment
 from assay.assess.record.consistency_checks import (
@@ -26,6 +29,23 @@ from assay.core.errors import AssayError
 from assay.core.text import visible
 from assay.tally.base import digest
 from assay.tasks.classification.operating_points import CELLS
+
+CLASSIFIED: Final = ("binary", "multiclass", "values")
+"""What Records of comparisons of classifiers, or of values from elsewhere, call their task."""
+
+
+def load(path: str | os.PathLike[str]) -> Assessment | Comparison | TaskComparison:
+    """The assessment or comparison a record.json was written from.
+
+    path: the record.json"""  # noqa: D209
+    record = Record.load(path)
+    return Assessment.from_record(record) if record.get("kind") != "comparison" else restore_comparison(record)
+
+
+def restore_comparison(record: Record) -> Comparison | TaskComparison:
+    """The comparison a Record was written from, whatever its task."""
+    return (Comparison if record.get("task") in CLASSIFIED else TaskComparison).from_record(record)
+
 
 COPIED: Final = ("assay", "kind", "plan", "environment", "controls", "conformity", "ledger", "notes", "digests", "site")
 """Parts that come from outside and are not computed from tallies: digests answer for them."""
@@ -157,12 +177,8 @@ def _digests(record: Record) -> Iterator[Mismatch]:
 def _rebuilt(record: Record) -> Mapping[str, Any]:
     """The Record computed again from its tallies and settings; a wrong digest has been told already."""
     trusted = Record({**record, "digests": {**record["digests"], "tallies": digest(record["tallies"])}})
-    from assay.assess.record.stored_results import restore_comparison
-
     if record["kind"] == "comparison":
         return restore_comparison(trusted).record
-    from assay.assess.assessment import Assessment
-
     again = Assessment.from_record(trusted).computed_again(lambda compared: restore_comparison(compared).record).record
     if record["kind"] == "tally":
         return {part: again[part] for part in ("task", "samples", "rows", "labels", "positive", "tallies")}

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A comparison of models as blocks, read from its Record and nothing else."""
+"""Comparisons of models as blocks, by themselves or of a plan, read from a Record and nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from assay.assess.decide.plan_results import comparison_records
 from assay.assess.record.record import Record
 from assay.core.blocks import (
     Block,
@@ -334,3 +335,20 @@ def _facts(made: Compared) -> Iterable[tuple[str, str]]:
     yield "pairing", prose(record["test_data"].get("pairing") or "not stated")
     yield "correction", visible(record["plan"]["correction"])
     yield "intervals", made.level
+
+
+def contests(record: Record) -> tuple[Compared, ...]:
+    """The comparisons that a plan asks for, each as a comparison by itself."""
+    return tuple(map(Compared, comparison_records(record))) if record["plan"].get("comparisons") else ()
+
+
+def contest_blocks(record: Record) -> Iterator[Block]:
+    """What tests say of the models of a plan on the same rows; nothing where there is but one model."""
+    if why_not := record["plan"].get("not_compared"):
+        yield Paragraph(f"No test was made: {prose(why_not)}.")
+    for made in contests(record):
+        yield Paragraph(sentences.SAID["marks"], "soft", reach=Reach.FULL)
+        tested = finding_list(made.findings, lambda f: (f.power,))
+        yield Card((tested, *ranking_table(made.record)))
+        folds = question_folds(made.record, opening="Why this test: ")
+        yield Card(tuple(folds), "folds", reach=Reach.REPORT)

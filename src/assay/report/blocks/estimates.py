@@ -29,7 +29,7 @@ from assay.core.blocks.estimate_rows import About, Entry, entry, no_interval, pr
 from assay.core.blocks.lead import Baseline
 from assay.core.text import visible
 from assay.report import sentences
-from assay.report.charts.plane import round_axis, step_of
+from assay.report.charts.plot_parts import round_axis, step_of
 
 BAR: Final = 24
 """Characters of the axis of a terminal."""

@@ -12,8 +12,15 @@ from xml.sax.saxutils import escape
 
 from assay.core.text import counted, phrases
 from assay.report.charts import plot_parts as parts
-from assay.report.charts.plane import (
+from assay.report.charts.plot_parts import (
+    BLUE,
+    CHANCE,
+    INK,
+    LOOKS,
+    ORANGE,
     TOP,
+    Data,
+    Look,
     Spot,
     axis_over,
     from_scale,
@@ -22,8 +29,8 @@ from assay.report.charts.plane import (
     straightened,
     thinned_columns,
     tick_texts,
+    value_text,
 )
-from assay.report.charts.plot_parts import BLUE, CHANCE, INK, LOOKS, ORANGE, Data, Look, value_text
 from assay.report.colours import LIGHT
 from assay.report.fit_text import ems, fitted
 

@@ -11,20 +11,24 @@ from dataclasses import replace
 from typing import Any, Final
 
 from assay.core.text import counted, phrases
-from assay.report.charts.plane import TOP, Spot, near, path_text, straightened
 from assay.report.charts.plot_parts import (
     BLUE,
     LINE,
     ORANGE,
     PLAIN,
     SOFT,
+    TOP,
     WIDTH,
     Data,
     Look,
+    Spot,
     legend,
+    near,
     number,
+    path_text,
     safe_text,
     short_name,
+    straightened,
     svg_document,
     text_at,
     tuples,

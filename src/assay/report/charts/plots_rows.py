@@ -10,21 +10,24 @@ from itertools import pairwise
 from typing import Final
 
 from assay.core.text import counted, phrases
-from assay.report.charts.plane import TOP, axis_over, near, tick_texts
 from assay.report.charts.plot_parts import (
     BLUE,
     INK,
     LINE,
     SOFT,
+    TOP,
     WIDTH,
     Data,
+    axis_over,
     finite,
+    near,
     number,
     safe_text,
     short_name,
     span,
     svg_document,
     text_at,
+    tick_texts,
     value_text,
 )
 from assay.report.fit_text import ems
