@@ -20,12 +20,9 @@ def _later(place: str, *, compares: bool = True, **more: str) -> Callable[..., A
 
     def render(record: Record, *texts: str) -> Any:  # noqa: ANN401  text or bytes
         if record["kind"] == "comparison" and not compares:
-            raise PlanError(
-                "option-unknown",
-                "a comparison has no report of this kind",
-                known=".html, .pdf, .md, .json, .csv, .parquet",
-                fix="choose one of them, or report each model by itself",
-            )
+            what = "a comparison has no report of this kind"
+            fix = "choose one of them, or report each model by itself"
+            raise PlanError("option-unknown", what, known=".html, .pdf, .md, .json, .csv, .parquet", fix=fix)
         module, _, function = place.rpartition(".")
         return getattr(import_module(f"assay.report.{module}"), function)(record, *texts, **more)
 

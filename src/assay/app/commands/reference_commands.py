@@ -44,8 +44,9 @@ EXITS: Final = {
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the same as JSON.")
 
 
-def _print_json(content: object) -> None:
-    click.echo(json.dumps(content, indent=1, ensure_ascii=False))
+def _print(content: object) -> None:
+    """Text as it is, anything else as JSON."""
+    click.echo(content if isinstance(content, str) else json.dumps(content, indent=1, ensure_ascii=False))
 
 
 @click.command(cls=Command)
@@ -56,10 +57,7 @@ def show(measure: str, *, as_json: bool) -> None:
     from assay.app.commands.show_command import explain_name
 
     content, text = explain_name(measure)
-    if as_json:
-        _print_json(content)
-    else:
-        click.echo(text)
+    _print(content if as_json else text)
 
 
 @click.command(cls=Command)
@@ -72,10 +70,7 @@ def measures(*, task: str | None, family: str | None, as_json: bool) -> None:
     from assay.measures.catalogue import measures as find
 
     matches = find(task=task, family=family)
-    if as_json:
-        _print_json([declaration(one) for one in matches])
-    else:
-        click.echo(listing(matches))
+    _print([declaration(one) for one in matches] if as_json else listing(matches))
 
 
 @click.command(cls=Command)
@@ -86,11 +81,10 @@ def tests(name: str | None, *, as_json: bool) -> None:
     from assay.inference.tests_catalogue import every_test, find_test
 
     matches = every_test() if name is None else [find_test(name)]
-    if as_json:
-        declared = [declare_test(one) for one in matches]
-        _print_json(declared if name is None else declared[0])
+    if name is None:
+        _print([declare_test(one) for one in matches] if as_json else list_tests(matches))
     else:
-        click.echo(list_tests(matches) if name is None else explain_test(matches[0]))
+        _print(declare_test(matches[0]) if as_json else explain_test(matches[0]))
 
 
 def declare_test(test: Significance) -> dict[str, object]:
@@ -130,10 +124,7 @@ def explain(code: str | None, *, as_json: bool) -> None:
     from assay.app.commands.show_command import show_row
 
     if code is None:
-        if as_json:
-            _print_json(CODES)
-        else:
-            click.echo("\n".join(f"E-{name.upper():<32} {says}" for name, says in CODES.items()))
+        _print(CODES if as_json else "\n".join(f"E-{name.upper():<32} {says}" for name, says in CODES.items()))
         return
     name = code.lower().removeprefix("error[").removesuffix("]").removeprefix("e-")
     if name not in CODES:
@@ -144,7 +135,7 @@ def explain(code: str | None, *, as_json: bool) -> None:
     exits = {str(kind.exit_code): EXITS[kind.exit_code] for kind in kinds}
     if as_json:
         raised = [kind.__name__ for kind in kinds]
-        _print_json({"code": name, "says": CODES[name], "raised as": raised, "exit codes": exits})
+        _print({"code": name, "says": CODES[name], "raised as": raised, "exit codes": exits})
         return
     rows = [
         ("says", CODES[name]),
@@ -164,11 +155,11 @@ def schema(*, kind: str) -> None:
     if kind == "plan":
         from assay.assess.plan.checked_plan import plan_schema
 
-        _print_json(plan_schema())
+        _print(plan_schema())
         return
     from assay.assess.record.record import schema as of_record
 
-    _print_json(of_record(kind))
+    _print(of_record(kind))
 
 
 @click.command(cls=Command)
@@ -196,7 +187,7 @@ def doctor(*, as_json: bool) -> None:
     """Look at this installation: versions, optional parts, and whether the engine counts."""
     rows = list(_examined())
     if as_json:
-        _print_json([{"part": part, "state": state, "detail": detail} for part, state, detail in rows])
+        _print([{"part": part, "state": state, "detail": detail} for part, state, detail in rows])
     else:
         for part, state, detail in rows:
             click.echo(f"{part:<10} {state:<7} {detail}")

@@ -83,21 +83,15 @@ def fought(loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | Non
     named = tuple(_named(name, comparison, given, tests.justification) for name in tests.chosen or ())
     by_hand = [one.test for one in named if one.admitted is None or (one.admitted is False and tests.override)]
     if len(by_hand) > 1:
-        raise PlanError(
-            "role-clash",
-            f"{len(by_hand)} tests are chosen by hand for one question",
-            where=f"{visible(loaded.path)}, tests.chosen",
-            found=listed(by_hand),
-            fix="keep one: of several, the one that pleases would be reported",
-        )
+        what = f"{len(by_hand)} tests are chosen by hand for one question"
+        where = f"{visible(loaded.path)}, tests.chosen"
+        fix = "keep one: of several, the one that pleases would be reported"
+        raise PlanError("role-clash", what, where=where, found=listed(by_hand), fix=fix)
     if by_hand and not stated(tests.justification):
-        raise PlanError(
-            "test-refused",
-            f"{by_hand[0]} is not the test that the table gives here, and the plan does not say why it is chosen",
-            where=f"{visible(loaded.path)}, tests.justification",
-            found=comparison.answers[0].choice.why,
-            fix="leave the test out, or state tests.justification",
-        )
+        what = f"{by_hand[0]} is not the test that the table gives here, and the plan does not say why it is chosen"
+        where = f"{visible(loaded.path)}, tests.justification"
+        fix = "leave the test out, or state tests.justification"
+        raise PlanError("test-refused", what, where=where, found=comparison.answers[0].choice.why, fix=fix)
     if by_hand:
         comparison = _compare_given(given, test=by_hand[0], because=tests.justification, override=bool(tests.override))
     return Contest(models=models, comparison=comparison, named=named, channels=apart)

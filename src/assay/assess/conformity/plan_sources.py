@@ -175,13 +175,10 @@ def demand_consent(loaded: LoadedPlan, *, allowed: bool) -> None:
         files = [str(model.artefact) for model in models_run(loaded).values()]
         command = [name for name in files if not name.lower().endswith(".onnx")]
     if command and not allowed:
-        raise PlanError(
-            "run-refused",
-            "the plan runs a command or loads an estimator, and nobody agreed to that",
-            where=f"{visible(loaded.path)}, run.{'artefacts' if loaded.plan.run.artefacts else 'command'}",
-            found=visible(" ".join(command)),
-            fix="look at it, then add --allow-command (allow_command=True)",
-        )
+        what = "the plan runs a command or loads an estimator, and nobody agreed to that"
+        where = f"{visible(loaded.path)}, run.{'artefacts' if loaded.plan.run.artefacts else 'command'}"
+        fix = "look at it, then add --allow-command (allow_command=True)"
+        raise PlanError("run-refused", what, where=where, found=visible(" ".join(command)), fix=fix)
 
 
 def make_predictions(loaded: LoadedPlan, splits: Mapping[str, Split], limits: Limits | None) -> Iterator[MadeHere]:

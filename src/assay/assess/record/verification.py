@@ -15,15 +15,8 @@ from assay.assess.compare.comparison import ByChannel, Comparison
 from assay.assess.compare.task_comparison import TaskComparison
 from assay.assess.decide.plan_results import comparison_digest, comparison_records
 from assay.assess.environment import environment
-from assay.assess.record.consistency_checks import (
-    BROKEN,
-    DIGEST,
-    Mismatch,
-    accounted,
-    check_points,
-    check_value,
-    rounds_scores,
-)
+from assay.assess.record import consistency_checks
+from assay.assess.record.consistency_checks import BROKEN, DIGEST, Mismatch, accounted
 from assay.assess.record.record import EVIDENCE, Record, content_digest
 from assay.core.errors import AssayError
 from assay.core.text import visible
@@ -116,9 +109,9 @@ def _recomputed(record: Record, mismatches: list[Mismatch]) -> Verification:
         mismatches.append(Mismatch(path="tallies", stored=None, recomputed=None, why=why))
         again = {}
     words, digits = _same(record, "build"), DIGITS if _same(record, "python", "packages") else CLOSE
-    rounded = bool(again) and rounds_scores(record)
+    rounded = bool(again) and consistency_checks.rounds_scores(record)
     if rounded:
-        mismatches += check_points(record, again)
+        mismatches += consistency_checks.check_points(record, again)
         checked["operating_points"] = len(CELLS) * len(record["operating_points"])
     for part, recomputed in again.items():
         if part in COPIED or part not in record or (rounded and part == "operating_points"):
@@ -213,7 +206,7 @@ class _Comparing:
         """
         if isinstance(stored, Mapping) and isinstance(again, Mapping):
             if "stored_value" in stored:
-                yield from check_value(stored, path)
+                yield from consistency_checks.check_value(stored, path)
             for name, part in stored.items():
                 here = f"{path}.{visible(name)}"
                 if name not in again:

@@ -19,16 +19,8 @@ from assay.core.blocks import Block, Bullets, Figure, Grid, Heading, Item, Parag
 from assay.core.blocks.lead import Verdict
 from assay.report import colours
 from assay.report.charts import draw
-from assay.report.render.html_blocks import (
-    block_html,
-    escaped,
-    labelled,
-    lines,
-    part_of_page,
-    section_html,
-    signed,
-    tag,
-)
+from assay.report.render import html_blocks
+from assay.report.render.html_blocks import escaped, labelled, lines, part_of_page, signed, tag
 from assay.report.report_document import report_of
 
 STYLE, SCRIPT, POLICY = "\0style", "\0script", "\0policy"
@@ -53,7 +45,7 @@ def render(record: Record) -> str:
     """The whole page, with of the style only what it uses."""
     report = report_of(record)
     sections = tuple(report.reached(Reach.FULL))
-    main = "\n".join(map(section_html, sections))
+    main = "\n".join(map(html_blocks.section_html, sections))
     script = slider() if ' id="threshold" data-points=' in main else ""
     page = Template(part_of_page("page.html")).substitute(
         title=escaped(report.title),
@@ -175,4 +167,4 @@ def _html(block: Block) -> str:
     if isinstance(block, Figure):
         drawn = "".join(map(draw, block.charts)).replace('fill="#fff"', 'fill="none"')
         return f"<div>{_COLOUR.sub(CURRENT, drawn)}</div>"
-    return _STYLED.sub("", block_html(block)).replace("<small", " <small")
+    return _STYLED.sub("", html_blocks.block_html(block)).replace("<small", " <small")

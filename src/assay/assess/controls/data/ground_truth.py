@@ -15,15 +15,7 @@ from assay.assess.controls.results import values_on
 from assay.assess.decide.criteria import EVERY, Rule, criterion
 from assay.core.labels import Label
 from assay.core.text import counted, figure
-from assay.inference.data.label_noise import (
-    Relabelled,
-    error_rates,
-    even_errors,
-    fewest_to_lose_significance,
-    fewest_to_reverse,
-    holm_many,
-    mcnemar_p,
-)
+from assay.inference.data import label_noise
 from assay.inference.intervals.rater_intervals import coefficients, kappas
 from assay.measures import parse
 from assay.tally.data.feature_counts import beside
@@ -188,7 +180,7 @@ def _errors(q: Inquiry, model: Assessment) -> Errors | str:
         return _annotated(beside(split, table, str(key), [str(truth)], names), labels)  # type: ignore[arg-type]
     rate = q.plan.ground_truth.error_rate
     if rate is not None and q.loaded.signed and len(labels) > 1:
-        matrix = even_errors(rate, len(labels))
+        matrix = label_noise.even_errors(rate, len(labels))
         return Errors(matrix=matrix, source="at the declared rate", facts={"error_rate": rate})
     return "no annotations can be set beside the truth by id, and no error rate is declared"
 
@@ -208,7 +200,7 @@ def _annotated(cells: Mapping[tuple[Any, ...], int], labels: list[str]) -> Error
                 pairs[pair] = pairs.get(pair, 0) + n
     if not pairs:
         return "no annotated item is among the test rows"
-    matrix = error_rates(pairs, len(labels))
+    matrix = label_noise.error_rates(pairs, len(labels))
     rates = {label: float(1 - matrix[i, i]) for i, label in enumerate(labels)}
     facts = {"items": items, "disputed": disputed, "error_rate_by_class": rates}
     return Errors(matrix=matrix, source="as often as annotators err", facts=facts)
@@ -219,7 +211,7 @@ def _relabelled(model: Assessment, errors: Errors) -> Multiclass:
     cells = model.confusion
     count = np.array([int(n) for n in cells.count], dtype=np.int64)
     codes = np.stack([cells.truth, cells.predicted], axis=1).astype(np.int64)
-    return Relabelled(labels=model.labels, codes=codes, count=count, error=errors.matrix).tables(0)
+    return label_noise.Relabelled(labels=model.labels, codes=codes, count=count, error=errors.matrix).tables(0)
 
 
 def _value(q: Inquiry, model: Assessment, errors: Errors) -> dict[str, Any]:
@@ -264,13 +256,13 @@ def _rivals(q: Inquiry, errors: Errors) -> dict[str, dict[str, Any]]:
     paired, alpha = comparison.paired, comparison.findings[0].alpha
     if q.model not in paired.models or paired.labels != q.assessment.labels:
         return {}
-    drawn = Relabelled(labels=paired.labels, codes=paired.codes, count=paired.count, error=errors.matrix)
+    drawn = label_noise.Relabelled(labels=paired.labels, codes=paired.codes, count=paired.count, error=errors.matrix)
     names = list(combinations(paired.models, 2))
     tables = [paired.outcomes(*pair) for pair in names]
-    raw = mcnemar_p(np.array([one.only_a for one in tables]), np.array([one.only_b for one in tables]))
+    raw = label_noise.mcnemar_p(np.array([one.only_a for one in tables]), np.array([one.only_b for one in tables]))
     disputes = [drawn.disputes(*(paired.models.index(one) for one in pair)) for pair in names]
-    draws = np.stack([mcnemar_p(*one) for one in disputes])
-    now, then = holm_many(raw[:, np.newaxis])[:, 0], holm_many(draws)
+    draws = np.stack([label_noise.mcnemar_p(*one) for one in disputes])
+    now, then = label_noise.holm_many(raw[:, np.newaxis])[:, 0], label_noise.holm_many(draws)
     conclusions = {}
     for place, pair in enumerate(names):
         if q.model in pair:
@@ -298,7 +290,7 @@ def _judge_pair(
     (p, adjusted), ahead, behind = ps, max(only), min(only)
     # The level this pair is held to among all pairs, as its own p was corrected.
     level = alpha * p / adjusted if adjusted else alpha
-    fewest = fewest_to_lose_significance(ahead, behind, level) if adjusted < alpha else None
+    fewest = label_noise.fewest_to_lose_significance(ahead, behind, level) if adjusted < alpha else None
     same = ranking & significant if adjusted < alpha else ~significant
     return {
         "p": p,
@@ -308,5 +300,5 @@ def _judge_pair(
         "significant": float(significant.mean()),
         "fewest_labels": fewest,
         "fewest_none": None if fewest is not None else NEVER if adjusted < alpha else "it is not significant",
-        "fewest_to_reverse_ranking": fewest_to_reverse(ahead, behind),
+        "fewest_to_reverse_ranking": label_noise.fewest_to_reverse(ahead, behind),
     }
