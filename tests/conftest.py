@@ -142,10 +142,10 @@ def pytest_sessionfinish():
 @pytest.fixture(scope="session", autouse=True)
 def _same_packages():
     """The list of installed packages, read for every moment of an assessment, stays the same while tests run."""
-    from assay.assess.record import machine_fingerprint
+    from assay.assess.controls import machine
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machine_fingerprint, "_packages", cache(machine_fingerprint._packages))
+        patch.setattr(machine, "_packages", cache(machine._packages))
         yield
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from assay.app.error_reference import EXITS, find_raisers
+from assay.app.commands.reference_commands import EXITS, find_raisers
 from assay.assess.errata import Erratum, errata
 from assay.core import errors
 from assay.measures import REGISTRY

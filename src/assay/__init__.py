@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.assess.matrix_input import from_confusion_matrix
     from assay.assess.merge import merge
     from assay.assess.record.record import Record
-    from assay.assess.record.stored_results import load
+    from assay.assess.record.verification import load
     from assay.assess.sklearn_scorer import scorer
     from assay.core.errors import (
         AssayError,
@@ -99,7 +99,7 @@ _HOMES = {
     "compare_values": "assay.assess.compare.compare",
     "conduct": "assay.assess.compare.estimators",
     "from_confusion_matrix": "assay.assess.matrix_input",
-    "load": "assay.assess.record.stored_results",
+    "load": "assay.assess.record.verification",
     "merge": "assay.assess.merge",
     "measure": "assay.measures.catalogue",
     "measures": "assay.measures.catalogue",

@@ -18,7 +18,7 @@ VERB_FORMS = {"resampling"}
 """Modules that end as a gerund or participle does; the list only shrinks, to resampling, a word of statistics."""
 OF_TASKS = {"roles", "tally", "measures", "intervals", "compare", "controls", "blocks", "settings", "estimates"}
 """Files that every task may have."""
-SEVERAL_TIMES = {"claims", "comparison", "declare", "estimates", "findings"}
+SEVERAL_TIMES = {"comparison", "declare", "estimates", "findings"}
 """Stems in two folders; the list only shrinks."""
 
 

@@ -15,11 +15,11 @@ import click
 from assay.app.commands.advise_command import advise
 from assay.app.commands.compare_command import compare
 from assay.app.commands.gate_command import gate
-from assay.app.commands.ledger_commands import ledger as ledger_group
 from assay.app.commands.plan_commands import init, plan, run_and_write
 from assay.app.commands.reference_commands import completion, doctor, explain, measures, schema, show, tests
 from assay.app.commands.tally_and_merge_commands import merge, tally
-from assay.app.commands.verify_and_sign_commands import keys, sign, verify
+from assay.app.commands.trust_commands import keys, sign, verify
+from assay.app.commands.trust_commands import ledger as ledger_group
 from assay.app.messages import colour, say, say_line
 from assay.app.option_types import Command, Group, Input, flag, row, spelled_for_command, with_options
 from assay.app.options import QUIET, of_decisions, of_fairness, of_files, of_plans, of_rows
@@ -156,15 +156,12 @@ def main() -> None:
             sys.stdout.flush()
     except AssayError as error:
         _fail(error)
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         say("stopped")
         raise SystemExit(130) from None
     except click.ClickException as error:
         error.show()
         raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        say("stopped")
-        raise SystemExit(130) from None
     except BrokenPipeError:
         sys.stdout = None
         raise SystemExit(141) from None
@@ -192,13 +189,10 @@ def demand_address_space() -> None:
         return
     granted, _ = resource.getrlimit(resource.RLIMIT_AS)
     if 0 < granted < LEAST_SPACE and not {"-h", "--help", "--version"} & set(sys.argv):
-        raise EngineError(
-            "memory-short",
-            "the system grants this process less memory than the libraries need",
-            found=f"{granted // 2**20:,} MiB of address space (ulimit -v)",
-            known=f"{LEAST_SPACE // 2**20:,} MiB at least",
-            fix="raise the limit",
-        )
+        what = "the system grants this process less memory than the libraries need"
+        found = f"{granted // 2**20:,} MiB of address space (ulimit -v)"
+        known = f"{LEAST_SPACE // 2**20:,} MiB at least"
+        raise EngineError("memory-short", what, found=found, known=known, fix="raise the limit")
 
 
 def unforeseen(error: Exception) -> AssayError:
@@ -210,8 +204,5 @@ def unforeseen(error: Exception) -> AssayError:
     if isinstance(error, MemoryError) or "can't start new thread" in str(error):
         fix = "give it more memory, or state a smaller --memory, beyond which it spills to disk"
         return EngineError("memory-short", "there is less memory than the work needs", fix=fix)
-    return AssayError(
-        "internal",
-        f"a fault of assay itself: {type(error).__name__}: {visible(error)}",
-        fix="run again with ASSAY_DEBUG=1 to see where, and report it with that output",
-    )
+    what = f"a fault of assay itself: {type(error).__name__}: {visible(error)}"
+    return AssayError("internal", what, fix="run again with ASSAY_DEBUG=1 to see where, and report it with that output")

@@ -18,14 +18,9 @@ if TYPE_CHECKING:
 
 CODES: Final = {"supported": 0, "contradicted": 1, "not decidable": 3}
 """What an answer to a claim hands back to the shell."""
-
-
 FAIRNESS: Final = {None: 0, "pass": 0, "fail": 1, "inconclusive": 3}
 """The same of a verdict about groups."""
-REQUIRED: Final = {
-    "conforming": ("conforming",),
-    "declared": ("conforming", "conforming by declaration"),
-}
+REQUIRED: Final = {"conforming": ("conforming",), "declared": ("conforming", "conforming by declaration")}
 """What --require is content with."""
 
 
@@ -56,12 +51,9 @@ def stated(given: dict[str, Any], measures: Any = None) -> Stated:  # noqa: ANN4
     """The criteria among options, taken out of them; `measures` are those of the task, if not of classification."""
     accept, against, correction = (given.pop(name, None) for name in ("accept", "against", "correction"))
     if against is not None and not accept:
-        raise PlanError(
-            "role-missing",
-            "a reference is given, and no criterion says what to hold against it",
-            where="--against",
-            fix='add --accept "recall non-inferior margin 0.02", for one',
-        )
+        what = "a reference is given, and no criterion says what to hold against it"
+        fix = 'add --accept "recall non-inferior margin 0.02", for one'
+        raise PlanError("role-missing", what, where="--against", fix=fix)
     return Stated(
         criteria=tuple(criterion(one) if measures is None else criterion(one, measures) for one in accept or ()),
         against=None if against is None else Record.load(against),
@@ -89,6 +81,3 @@ def decided_by(assessments: Sequence[Assessment], *, claims: bool = True, requir
     codes |= {FAIRNESS[assessment.fairness.verdict] for assessment in assessments if "fairness" in assessment.record}
     if codes - {0}:
         raise SystemExit(1 if 1 in codes else 3)
-
-
-__all__ = ["Stated", "decided_by", "stated"]

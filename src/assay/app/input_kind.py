@@ -43,12 +43,8 @@ def refuse_records(paths: Iterable[str]) -> None:
     """A Record holds results, and cannot be assessed again."""
     for path in paths:
         if Path(path).is_file() and is_record(path):
-            raise PlanError(
-                "role-clash",
-                "the file is a Record, the result of a run",
-                where=visible(path),
-                fix=f"assay report {visible(path)} -o report.html, assay verify {visible(path)}, or assay gate",
-            )
+            fix = f"assay report {visible(path)} -o report.html, assay verify {visible(path)}, or assay gate"
+            raise PlanError("role-clash", "the file is a Record, the result of a run", where=visible(path), fix=fix)
 
 
 def _is_line(head: str) -> bool:

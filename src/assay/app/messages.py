@@ -79,8 +79,7 @@ def tell_end(results: Iterable[Result], written: Iterable[Path], next_command: s
 
 
 def _verdict(record: Record) -> Iterable[str]:
-    from assay.report.blocks.claims import claims_counted
-    from assay.report.blocks.decisions import verdicts
+    from assay.report.blocks.decisions import claims_counted, verdicts
 
     decided = verdicts(record)
     if decided.rows:

@@ -74,12 +74,8 @@ def _predicted(dataset: Any, model: Any) -> object:  # noqa: ANN401
 
 def _options(config: Mapping[str, Any]) -> dict[str, Any]:
     if unknown := sorted(set(config) - set(OPTIONS)):
-        raise PlanError(
-            "option-unknown",
-            f"evaluator_config has no option {unknown[0]!r}",
-            known=", ".join(OPTIONS),
-            fix="take it out",
-        )
+        what = f"evaluator_config has no option {unknown[0]!r}"
+        raise PlanError("option-unknown", what, known=", ".join(OPTIONS), fix="take it out")
     return dict(config)
 
 

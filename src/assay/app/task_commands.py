@@ -29,7 +29,6 @@ SHARED: Final = (*READING, *MACHINE, "groups", "cross", "measures", "level", "mi
 TASK: Final = "assay.task"
 """Where a context keeps the task that was named."""
 
-
 of_task = give_options(
     {"Columns": [row("--task", "TASK", "What is assessed, if not classes; --task TASK --help lists its options.")]}
 )

@@ -8,7 +8,7 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.record.record import KINDS, VERSION, Record, sealed
+from assay.assess.record.record import OF_TALLY, VERSION, Record, sealed
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.task import Tally
@@ -41,7 +41,7 @@ def site_tally(assessment: Assessment, *, site: str | None = None, smallest_cell
         "assay": VERSION,
         "kind": "tally",
         "site": site,
-        **{part: record[part] for part in KINDS["tally"] if part in record and part not in {"assay", "kind"}},
+        **{part: record[part] for part in OF_TALLY if part in record and part not in {"assay", "kind"}},
         "tallies": tallies,
         "plan": {**plan, "digest": digest(plan)},
         "notes": [*(note for note in assessment.notes if note not in assessment.about_files), *notes, *hidden],

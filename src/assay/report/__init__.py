@@ -20,12 +20,9 @@ def _later(place: str, *, compares: bool = True, **more: str) -> Callable[..., A
 
     def render(record: Record, *texts: str) -> Any:  # noqa: ANN401  text or bytes
         if record["kind"] == "comparison" and not compares:
-            raise PlanError(
-                "option-unknown",
-                "a comparison has no report of this kind",
-                known=".html, .pdf, .md, .json, .csv, .parquet",
-                fix="choose one of them, or report each model by itself",
-            )
+            what = "a comparison has no report of this kind"
+            fix = "choose one of them, or report each model by itself"
+            raise PlanError("option-unknown", what, known=".html, .pdf, .md, .json, .csv, .parquet", fix=fix)
         module, _, function = place.rpartition(".")
         return getattr(import_module(f"assay.report.{module}"), function)(record, *texts, **more)
 
@@ -44,7 +41,7 @@ RENDERERS.update(
             name: _later("export.reporting_checklists.render", compares=False, name=name)
             for name in ("tripod-ai", "stard-ai", "claim")
         },
-        "text/html": _later("render.notebook.render"),
+        "text/html": _later("render.html.fragment"),
         "text/markdown": _later("render.markdown.render"),
         "text/plain": _later("render.terminal.summary"),
     }

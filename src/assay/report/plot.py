@@ -71,13 +71,9 @@ class Plot:
                 FRAME, format="png", ppi=DENSITY, ignore_system_fonts=True, sys_inputs={"svg": drawn}
             )
             return write_whole(path, bytes(made))
-        raise PlanError(
-            "option-unknown",
-            f"a plot is not written as {visible(kind) or 'a file without an ending'}",
-            where=visible(os.fspath(path)),
-            known=".svg, .png",
-            fix=f"save('{self.name}.svg'), or draw .data with a plotting library",
-        )
+        what = f"a plot is not written as {visible(kind) or 'a file without an ending'}"
+        fix = f"save('{self.name}.svg'), or draw .data with a plotting library"
+        raise PlanError("option-unknown", what, where=visible(os.fspath(path)), known=".svg, .png", fix=fix)
 
 
 def _plot(name: str, chart: Chart | None, rows: Rows) -> Plot:
@@ -162,9 +158,8 @@ NEEDS: Final = {
 def plot(record: Record, name: str) -> Plot:
     """A chart of a Record by its name, or by the title that it has in the report."""
     if record["kind"] == "comparison" and name not in ("roc", "intervals"):
-        raise PlanError(
-            "option-unknown", f"a comparison has no plot {name}", known="roc, intervals", fix="draw one of them"
-        )
+        what = f"a comparison has no plot {name}"
+        raise PlanError("option-unknown", what, known="roc, intervals", fix="draw one of them")
     if name == "intervals":
         return intervals(record)
     if name not in NEEDS:

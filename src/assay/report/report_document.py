@@ -16,19 +16,9 @@ from assay.core.task import find_task
 from assay.core.text import counted, percent, plural, visible
 from assay.core.values import SMALL
 from assay.report import sentences
-from assay.report.blocks import background
-from assay.report.blocks.decisions import decision_blocks, verdicts
-from assay.report.blocks.estimates import (
-    Estimates,
-    Floor,
-    glossary_fold,
-    headline_chart,
-    headline_table,
-    lost_blocks,
-    measure_blocks,
-    method_blocks,
-    terminal_blocks,
-)
+from assay.report.blocks import background, estimates
+from assay.report.blocks.decisions import claim_blocks, claims_verdict, decision_blocks, verdicts
+from assay.report.blocks.estimates import Estimates, Floor
 from assay.report.blocks.groups import class_blocks, group_blocks, read_classes, read_factors
 from assay.report.sections import Report, flat
 
@@ -62,8 +52,8 @@ class Document:
         self.headline = tuple(named or [v for v in whole.values() if v.about.family != "counts"][:MOST_HEADLINES])
         base = whole.get(lead.baseline.measure) if lead.baseline is not None else None
         self.floor = Floor(lead.baseline, base) if lead.baseline is not None and base and base.defined else None
-        self.headline_table = headline_table(self.headline, self.level, self.floor)
-        self.headline_chart = headline_chart(self.headline, self.level, lead.order, self.floor)
+        self.headline_table = estimates.headline_table(self.headline, self.level, self.floor)
+        self.headline_chart = estimates.headline_chart(self.headline, self.level, lead.order, self.floor)
         self.factors = read_factors(record, self.estimates, self.headline, lead)
         wanted = lead.of_class or self.task.headline
         self.classes = read_classes(self.estimates, str(record["task"]), wanted, lead.classes)
@@ -98,8 +88,6 @@ class Document:
             yield conformity_verdict(self.record)
         yield from verdicts(self.record).verdict
         if self.record.get("claims"):
-            from assay.report.blocks.claims import claims_verdict
-
             yield claims_verdict(self.record)
 
     def facts(self) -> Iterator[tuple[str, str]]:
@@ -145,7 +133,7 @@ class Document:
         """The headline measures where there is no first screen."""
         if self.headline:
             yield replace(self.headline_table, reach=Reach.TEXT | Reach.NOTEBOOK)
-            yield from terminal_blocks(self.headline, self.level, self.floor)
+            yield from estimates.terminal_blocks(self.headline, self.level, self.floor)
         if self.headline_chart is not None:
             yield Figure(charts=(self.headline_chart,), alt="", reach=Reach.NOTEBOOK)
 
@@ -167,7 +155,7 @@ class Document:
         yield section("decisions", "Decisions", decision_blocks(verdicts(record)))
         plan = record["plan"]
         if record.get("claims") or plan.get("comparisons") or plan.get("not_compared"):
-            from assay.report.blocks.claims import claim_blocks, contest_blocks
+            from assay.report.blocks.comparison import contest_blocks
 
             yield section("claims", "Claims", claim_blocks(record))
             yield section("comparison", "Against the other models", contest_blocks(record))
@@ -183,8 +171,10 @@ class Document:
 
             yield from fairness_blocks(record["fairness"])
         yield from self.own_sections("groups")
-        yield section("lost", "Undefined and infinite values", lost_blocks(read, level), reach=Reach.DIGEST)
-        yield section("measures", "All measures", measure_blocks(read, level, places), folded=True, reach=Reach.REPORT)
+        yield section("lost", "Undefined and infinite values", estimates.lost_blocks(read, level), reach=Reach.DIGEST)
+        yield section(
+            "measures", "All measures", estimates.measure_blocks(read, level, places), folded=True, reach=Reach.REPORT
+        )
         if record.get("conformity", {}).get("rows"):
             from assay.report.blocks.conformity import conformity_blocks, control_blocks, plan_blocks
 
@@ -195,8 +185,8 @@ class Document:
         seed = plan.get("intervals", {}).get("seed")
         drawn = f"Draws start from seed {seed}: the same on every machine." if any(read.methods.values()) else ""
         settings = filter(None, (prose(drawn), *self.lead.choices))
-        folds = (*background.background_blocks(record), glossary_fold(known, places))
-        method = (*method_blocks(read, settings), Card(folds, "folds"))
+        folds = (*background.background_blocks(record), estimates.glossary_fold(known, places))
+        method = (*estimates.method_blocks(read, settings), Card(folds, "folds"))
         yield section("method", "How it was computed", method, reach=Reach.REPORT)
 
     def opening(self) -> str:

@@ -12,8 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from assay.report.render.github import MOST_BYTES, commands, step_summary
-from assay.report.render.junit import render
+from assay.report.render.gate_formats import MOST_BYTES, commands, render, step_summary
 from tests.command import assay
 from tests.layers.assess.recorded import records
 

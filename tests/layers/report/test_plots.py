@@ -15,7 +15,7 @@ import pytest
 
 from assay.core.blocks import Chart, Figure
 from assay.report.charts import DRAWN_BY, draw
-from assay.report.charts.plane import axis_over, tick_texts
+from assay.report.charts.plot_parts import axis_over, tick_texts
 from assay.report.fit_text import ems
 from assay.report.render import pdf
 from assay.report.render.html_blocks import chart_html

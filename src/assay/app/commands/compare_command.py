@@ -108,19 +108,14 @@ def _check_columns(given: dict[str, Any], predicted: list[str], score: list[str]
     if given["truth_data"] is None and (given.get("truth_table") or given.get("truth_query")):
         raise PlanError("role-clash", "--truth-table and --truth-query need --truth-file", fix="give --truth-file FILE")
     if len(ids := given.get("ids", ())) > 1:
-        raise PlanError(
-            "role-clash", "rows are matched by one column", where="--id", found=listed(ids), fix="give --id COLUMN once"
-        )
+        what = "rows are matched by one column"
+        raise PlanError("role-clash", what, where="--id", found=listed(ids), fix="give --id COLUMN once")
     if given.get("truth") is None:
-        raise PlanError(
-            "role-missing", "missing option: --truth (the column that holds the truth)", fix="--truth COLUMN"
-        )
+        what = "missing option: --truth (the column that holds the truth)"
+        raise PlanError("role-missing", what, fix="--truth COLUMN")
     if not predicted and not score:
-        raise PlanError(
-            "role-missing",
-            "missing option: --predicted or --score (the columns of the models)",
-            fix="--predicted COLUMN or --score COLUMN; for one file with a column a model --predicted NAME=COLUMN",
-        )
+        fix = "--predicted COLUMN or --score COLUMN; for one file with a column a model --predicted NAME=COLUMN"
+        raise PlanError("role-missing", "missing option: --predicted or --score (the columns of the models)", fix=fix)
 
 
 def _of_values(data: object, *, apart: bool, **given: Any) -> Comparison:  # noqa: ANN401  options by name
@@ -131,13 +126,11 @@ def _of_values(data: object, *, apart: bool, **given: Any) -> Comparison:  # noq
     values, ids, long = list(given.pop("values", ())), list(given.pop("ids", ())), given.get("model") is not None
     given["id"] = (ids[0] if len(ids) == 1 else ids) if ids else None
     if not values:
-        raise PlanError(
-            "role-missing", "missing option: --value (the column that holds the values)", fix="--value COLUMN"
-        )
+        what = "missing option: --value (the column that holds the values)"
+        raise PlanError("role-missing", what, fix="--value COLUMN")
     if long and isinstance(data, dict):
-        raise PlanError(
-            "role-clash", "--model names the models of one file, and several are given", fix="leave --model out"
-        )
+        what = "--model names the models of one file, and several are given"
+        raise PlanError("role-clash", what, fix="leave --model out")
     given["values"] = _one(values, "--value") if apart or long else named_values(values, "--value", "model")
     return assay.compare_values(data=data, **arrange(**given))
 
@@ -167,9 +160,7 @@ def _selected(given: Sequence[str], option: str) -> str | dict[str, str] | None:
 
 def _one(given: Sequence[str], option: str) -> str | None:
     if len(given) > 1:
-        raise PlanError(
-            "role-clash",
-            f"{option} is given {len(given)} times, but every file has its own column",
-            fix=f"give {option} COLUMN once: the column has the same name in every file",
-        )
+        what = f"{option} is given {len(given)} times, but every file has its own column"
+        fix = f"give {option} COLUMN once: the column has the same name in every file"
+        raise PlanError("role-clash", what, fix=fix)
     return given[0] if given else None

@@ -27,11 +27,8 @@ if TYPE_CHECKING:
     from assay.core.registry import Registry
     from assay.measures.declare import Measure
 
-
 USUAL: Final = {"binary": ("recall", "specificity"), "multiclass": ("accuracy", "f1_macro")}
 """What a model must not lose where only a margin is stated."""
-
-
 STATED: Final = ("level", "seed", "delimiter", "decimal", "show_ids", "engine")
 PAIRED: Final = ("truth", "predicted", "ids", "positive", "labels", *STATED)
 """Options that a paired gate heeds."""
@@ -97,8 +94,7 @@ def gate(
 
 def _write(records: Mapping[str, Record], *, junit: str | None, markdown: str | None, record_to: str | None) -> None:
     """All files, made before the first is written."""
-    from assay.report.render.github import step_summary
-    from assay.report.render.junit import render
+    from assay.report.render.gate_formats import render, step_summary
     from assay.rows.temporary_files import write_whole
 
     if record_to is not None and len(records) > 1:
@@ -112,7 +108,7 @@ def _write(records: Mapping[str, Record], *, junit: str | None, markdown: str | 
 
 
 def _tell_github(records: Mapping[str, Record]) -> None:
-    from assay.report.render.github import commands, step_summary
+    from assay.report.render.gate_formats import commands, step_summary
 
     for line in commands(records):
         click.echo(line)
@@ -162,9 +158,9 @@ def gated(paths: Sequence[str], options: dict[str, Any], *, quiet: bool) -> dict
     registry = cast("Registry[Measure]", task.registry)
     accept = [criterion(text, registry) for text in options.pop("accept", ())]
     against, margin, correction = (options.pop(name, None) for name in ("against", "margin", "correction"))
-    if margin is not None and against is None and not (len(paths) == 1 and is_record(paths[0])):
+    if margin is not None and against is None and record is None:
         raise PlanError("role-missing", "a margin needs a reference", where="--against", fix="--against RECORD")
-    found, reference = _opened(paths, against, options, quiet=quiet)
+    found, reference = _opened(paths, record, against, options, quiet=quiet)
     out = {}
     for name, assessment in found.items():
         wanted = [*accept, *([] if margin is None else _usual(assessment, margin))]
@@ -174,7 +170,9 @@ def gated(paths: Sequence[str], options: dict[str, Any], *, quiet: bool) -> dict
         elif len(assessment.decisions):
             out[name] = assessment
         else:
-            raise _nothing_asked(against)
+            fix = '--accept "recall >= 0.85", for one' + (", or --margin 0.02" if against is not None else "")
+            what = "no criterion is stated, and the Record has none"
+            raise PlanError("role-missing", what, where="--accept", fix=fix)
     return out
 
 
@@ -185,17 +183,8 @@ def _usual(assessment: Assessment, margin: float) -> list[Criterion]:
     return [criterion(f"{measure} non-inferior margin {margin!r}", assessment.measures) for measure in names]
 
 
-def _nothing_asked(against: str | None) -> PlanError:
-    return PlanError(
-        "role-missing",
-        "no criterion is stated, and the Record has none",
-        where="--accept",
-        fix='--accept "recall >= 0.85", for one' + (", or --margin 0.02" if against is not None else ""),
-    )
-
-
 def _opened(
-    paths: Sequence[str], against: str | None, options: dict[str, Any], *, quiet: bool
+    paths: Sequence[str], record: Record | None, against: str | None, options: dict[str, Any], *, quiet: bool
 ) -> tuple[dict[str, Assessment], object]:
     """What is gated, and its reference: paired where both were counted on the same rows."""
     from assay.app.commands.run_command import plan_bars, refuse_options, run_file
@@ -203,13 +192,10 @@ def _opened(
     from assay.assess.compare.comparison import Comparison
     from assay.assess.conformity.plan_run import run_planned
     from assay.assess.plan.checked_plan import load_plan
-    from assay.assess.record.record import Record
 
-    if len(paths) == 1 and is_record(paths[0]):
+    if record is not None:
         if against is None or is_record(against):
-            why = "a Record is gated as it is: what it was counted by is in it"
-            refuse_typed(options, why, "leave them out")
-        record = Record.load(paths[0])
+            refuse_typed(options, "a Record is gated as it is: what it was counted by is in it", "leave them out")
         if record["kind"] == "comparison":
             return _of_comparison(Comparison.from_record(record), against)
         return {"": Assessment.from_record(record)}, _reference(against, options, quiet=quiet)
@@ -238,16 +224,12 @@ def _compared(new: str, reference: str, options: dict[str, Any]) -> Comparison:
     import assay
     from assay.assess.arguments import arrange
 
+    unpaired = "leave --id out: the comparison is then unpaired, and says so"
     if options.get("predicted") is None or len(options["ids"]) != 1:
-        raise PlanError(
-            "comparison-needs",
-            "a paired gate takes predicted labels and one id column",
-            where="--id",
-            fix="--predicted COLUMN --id COLUMN; or leave --id out: the comparison is then unpaired, and says so",
-        )
+        what = "a paired gate takes predicted labels and one id column"
+        raise PlanError("comparison-needs", what, where="--id", fix=f"--predicted COLUMN --id COLUMN; or {unpaired}")
     why = "a paired gate matches predicted labels by id, and takes nothing else"
-    fix = "leave them out, or leave --id out: the comparison is then unpaired, and says so"
-    refuse_typed(options, why, fix, free=PAIRED)
+    refuse_typed(options, why, f"leave them out, or {unpaired}", free=PAIRED)
     names = ("new", "reference")
     return assay.compare(
         data=dict(zip(names, (new, reference), strict=True)),
@@ -271,12 +253,10 @@ def _of_comparison(comparison: Comparison, against: str | None) -> tuple[dict[st
     from assay.tasks.classification.tally import Classified
 
     if comparison.paired is None or len(comparison.models) != 2 or against is not None:  # noqa: PLR2004  a pair
-        raise PlanError(
-            "comparison-needs",
-            "a gate takes a comparison of the labels of two models, which is its own reference",
-            found=f"{len(comparison.models)} models" + ("" if comparison.paired is not None else " without labels"),
-            fix="assay compare NEW REFERENCE --id COLUMN, then gate that Record without --against",
-        )
+        what = "a gate takes a comparison of the labels of two models, which is its own reference"
+        found = f"{len(comparison.models)} models" + ("" if comparison.paired is not None else " without labels")
+        fix = "assay compare NEW REFERENCE --id COLUMN, then gate that Record without --against"
+        raise PlanError("comparison-needs", what, found=found, fix=fix)
     settings = Settings(wanted=Wanted(level=comparison.asked.level, seed=comparison.asked.seed))
     tally = comparison.paired
     new = Assessment(

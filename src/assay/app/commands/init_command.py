@@ -203,12 +203,8 @@ def _dates(opened: OpenedFile) -> str | None:
 
 def _column(role: str, name: str | None, columns: list[str]) -> str:
     if name is None:
-        raise PlanError(
-            "role-missing",
-            f"missing option: the column of the {role} labels",
-            known=listed(columns, most=20),
-            fix=f"--{role} COLUMN",
-        )
+        what = f"missing option: the column of the {role} labels"
+        raise PlanError("role-missing", what, known=listed(columns, most=20), fix=f"--{role} COLUMN")
     from assay.rows.source import require
 
     return require(name, columns, role)
@@ -221,30 +217,21 @@ def _labels(opened: OpenedFile, *columns: str) -> list[Any]:
     for column in columns:
         labels |= _distinct(opened, column)
         if len(labels) > FEW:
-            raise PlanError(
-                "column-type",
-                f"column {quoted(column)} holds more than {FEW} distinct values",
-                where=column,
-                fix="name the column with the labels; plans for more classes are written by hand",
-            )
+            what = f"column {quoted(column)} holds more than {FEW} distinct values"
+            fix = "name the column with the labels; plans for more classes are written by hand"
+            raise PlanError("column-type", what, where=column, fix=fix)
     return list(in_order(labels))
 
 
 def _positive(name: str | None, labels: list[Any]) -> Any:  # noqa: ANN401  a label
     if len(labels) != 2:  # noqa: PLR2004
         if name is not None:
-            raise PlanError(
-                "positive-not-binary",
-                f"there are {counted(len(labels), 'class', 'classes')}",
-                fix="leave --positive out",
-            )
+            what = f"there are {counted(len(labels), 'class', 'classes')}"
+            raise PlanError("positive-not-binary", what, fix="leave --positive out")
         return None
     labels_by_name = {str(label): label for label in labels}
     if name not in labels_by_name:
-        raise PlanError(
-            "positive-class-undeclared" if name is None else "unknown-positive",
-            "which of the two classes is the positive one?",
-            known=listed(labels),
-            fix="--positive LABEL",
-        )
+        code = "positive-class-undeclared" if name is None else "unknown-positive"
+        what = "which of the two classes is the positive one?"
+        raise PlanError(code, what, known=listed(labels), fix="--positive LABEL")
     return labels_by_name[name]

@@ -5,14 +5,20 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from assay.app.option_types import Command, Word, measure_names
+from assay.core import errors
+from assay.core.errors import CODES, AssayError, PlanError
+from assay.core.text import nearest, quoted
 
 if TYPE_CHECKING:
     from assay.inference.declare import Significance
@@ -24,11 +30,23 @@ OPTIONAL: Final = {
     "psycopg": "PostgreSQL tables: pip install 'assay[postgres]'",
     "pyarrow": "PyArrow tables, Arrow IPC files: pip install 'assay[arrow]'",
 }
+EXITS: Final = {
+    0: "done, and what was decided passes",
+    1: "a decision, gate or verification failed",
+    2: "wrong usage: an option, a name or a path",
+    3: "inconclusive: the data do not decide",
+    4: "the data are unfit; nothing was written",
+    5: "a fault of assay, of the machine, or of the engine that holds the data",
+    130: "stopped by the user",
+    141: "the reader of standard output went away",
+}
+"""What a command hands back to the shell."""
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the same as JSON.")
 
 
-def _print_json(content: object) -> None:
-    click.echo(json.dumps(content, indent=1, ensure_ascii=False))
+def _print(content: object) -> None:
+    """Text as it is, anything else as JSON."""
+    click.echo(content if isinstance(content, str) else json.dumps(content, indent=1, ensure_ascii=False))
 
 
 @click.command(cls=Command)
@@ -39,10 +57,7 @@ def show(measure: str, *, as_json: bool) -> None:
     from assay.app.commands.show_command import explain_name
 
     content, text = explain_name(measure)
-    if as_json:
-        _print_json(content)
-    else:
-        click.echo(text)
+    _print(content if as_json else text)
 
 
 @click.command(cls=Command)
@@ -55,10 +70,7 @@ def measures(*, task: str | None, family: str | None, as_json: bool) -> None:
     from assay.measures.catalogue import measures as find
 
     matches = find(task=task, family=family)
-    if as_json:
-        _print_json([declaration(one) for one in matches])
-    else:
-        click.echo(listing(matches))
+    _print([declaration(one) for one in matches] if as_json else listing(matches))
 
 
 @click.command(cls=Command)
@@ -69,11 +81,10 @@ def tests(name: str | None, *, as_json: bool) -> None:
     from assay.inference.tests_catalogue import every_test, find_test
 
     matches = every_test() if name is None else [find_test(name)]
-    if as_json:
-        declared = [declare_test(one) for one in matches]
-        _print_json(declared if name is None else declared[0])
+    if name is None:
+        _print([declare_test(one) for one in matches] if as_json else list_tests(matches))
     else:
-        click.echo(list_tests(matches) if name is None else explain_test(matches[0]))
+        _print(declare_test(matches[0]) if as_json else explain_test(matches[0]))
 
 
 def declare_test(test: Significance) -> dict[str, object]:
@@ -111,15 +122,9 @@ def list_tests(every: Sequence[Significance]) -> str:
 def explain(code: str | None, *, as_json: bool) -> None:
     """Explain an error by its code, such as E-ROLE-MISSING; without one, list them all."""
     from assay.app.commands.show_command import show_row
-    from assay.app.error_reference import EXITS, find_raisers
-    from assay.core.errors import CODES, PlanError
-    from assay.core.text import nearest, quoted
 
     if code is None:
-        if as_json:
-            _print_json(CODES)
-        else:
-            click.echo("\n".join(f"E-{name.upper():<32} {says}" for name, says in CODES.items()))
+        _print(CODES if as_json else "\n".join(f"E-{name.upper():<32} {says}" for name, says in CODES.items()))
         return
     name = code.lower().removeprefix("error[").removesuffix("]").removeprefix("e-")
     if name not in CODES:
@@ -130,7 +135,7 @@ def explain(code: str | None, *, as_json: bool) -> None:
     exits = {str(kind.exit_code): EXITS[kind.exit_code] for kind in kinds}
     if as_json:
         raised = [kind.__name__ for kind in kinds]
-        _print_json({"code": name, "says": CODES[name], "raised as": raised, "exit codes": exits})
+        _print({"code": name, "says": CODES[name], "raised as": raised, "exit codes": exits})
         return
     rows = [
         ("says", CODES[name]),
@@ -150,11 +155,11 @@ def schema(*, kind: str) -> None:
     if kind == "plan":
         from assay.assess.plan.checked_plan import plan_schema
 
-        _print_json(plan_schema())
+        _print(plan_schema())
         return
     from assay.assess.record.record import schema as of_record
 
-    _print_json(of_record(kind))
+    _print(of_record(kind))
 
 
 @click.command(cls=Command)
@@ -182,7 +187,7 @@ def doctor(*, as_json: bool) -> None:
     """Look at this installation: versions, optional parts, and whether the engine counts."""
     rows = list(_examined())
     if as_json:
-        _print_json([{"part": part, "state": state, "detail": detail} for part, state, detail in rows])
+        _print([{"part": part, "state": state, "detail": detail} for part, state, detail in rows])
     else:
         for part, state, detail in rows:
             click.echo(f"{part:<10} {state:<7} {detail}")
@@ -220,3 +225,23 @@ def _counted() -> tuple[str, str, str]:
     by_engine = assay.assess(data=relation, truth="truth", predicted="predicted").confusion
     same = by_arrays == by_engine
     return "counting", "ok" if same else "broken", f"arrays and DuckDB {'give the same tally' if same else 'disagree'}"
+
+
+def find_raisers(code: str) -> list[type[AssayError]]:
+    """The classes that an error is raised as, read from the source of this installation.
+
+    A code that arrives in a variable was handed to a function of the same module, or chosen there by a test.
+    """
+    kinds = {n: kind for n, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, AssayError)}
+    call = rf"\b({'|'.join(kinds)})\(\s*"
+    names: set[str] = set()
+    for text in _sources():
+        if re.search(rf'"{code}"(?!:)', text):
+            names |= set(re.findall(rf'{call}"{code}"', text) or re.findall(rf"{call}[a-z]\w*,", text))
+    return [kinds[name] for name in sorted(names)]
+
+
+@cache
+def _sources() -> tuple[str, ...]:
+    root = Path(errors.__file__).parents[1]
+    return tuple(path.read_text(encoding="utf-8") for path in sorted(root.rglob("*.py")))

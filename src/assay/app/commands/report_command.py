@@ -74,13 +74,9 @@ def write_files(made: Mapping[Path, bytes]) -> None:
             folder.mkdir(parents=True, exist_ok=True)
         write_together(made)
     except OSError as error:
-        raise PlanError(
-            "out-exists",
-            f"cannot make the folder {visible(folder)}",
-            where=visible(folder),
-            found=error.strerror,
-            fix="give another --out",
-        ) from error
+        what = f"cannot make the folder {visible(folder)}"
+        where = visible(folder)
+        raise PlanError("out-exists", what, where=where, found=error.strerror, fix="give another --out") from error
     finally:
         for folder in sorted(fresh, key=lambda one: -len(one.parts)):
             with suppress(OSError):  # it holds something
@@ -115,18 +111,14 @@ def _values(estimates: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]
 def report_file(record: str, out: str, kind: str | None) -> bytes | None:
     """Write a Record of a file in another form; for standard output hand the content back instead."""
     if out == STDOUT and kind is None:
-        raise PlanError(
-            "option-unknown", "standard output has no ending, so the kind must be named", fix="add --kind md, for one"
-        )
+        what = "standard output has no ending, so the kind must be named"
+        raise PlanError("option-unknown", what, fix="add --kind md, for one")
     kind_of(out, kind)
     content = Record.load(record)
     if content.get("kind") == "tally":
-        raise PlanError(
-            "role-clash",
-            "the file is the tally of a site, which has no estimates",
-            where=visible(record),
-            fix=f"assay merge {visible(record)} -o record.json, then report record.json",
-        )
+        what = "the file is the tally of a site, which has no estimates"
+        fix = f"assay merge {visible(record)} -o record.json, then report record.json"
+        raise PlanError("role-clash", what, where=visible(record), fix=fix)
     with open_tallies(content, visible(record)):
         if out == STDOUT:
             return rendered(content, "", kind)

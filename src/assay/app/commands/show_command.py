@@ -16,8 +16,6 @@ from assay.measures import Measure
 from assay.measures.catalogue import grain, guidance_of
 
 PACKAGE: Final = Path(__file__).parents[2]
-
-
 PARTS: Final = {
     "confusion_matrix": ("how often each true class was called each class", "a.confusion", "tallies.confusion"),
     "confusion_counts": ("true and false positives and negatives", 'a["true_positives"], ...', "estimates"),

@@ -28,7 +28,7 @@ from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
-    from assay.assess.conformity.plan_contests import Contest
+    from assay.assess.conformity.plan_run import Contest
     from assay.assess.conformity.plan_sources import PlanFiles
     from assay.assess.plan.section_fields import Model
     from assay.rows.limits import Limits

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.arguments import arrange, name_factors
 from assay.assess.assess import assess
-from assay.assess.conformity.plan_predictions import MadeHere
-from assay.assess.conformity.plan_sources import Held, Progress, of_model, of_split
+from assay.assess.conformity.plan_sources import Held, MadeHere, Progress, of_model, of_split
 from assay.assess.plan.checked_plan import LoadedPlan
 from assay.assess.plan.plan_answers import channel_columns, splits_of
 from assay.assess.shared_tally import pooled
@@ -210,20 +209,14 @@ def _check_part(loaded: LoadedPlan, part: Part, assessment: Assessment) -> None:
     """Refuse rows that are not as many, or of another task, than the plan states."""
     wanted, kind = loaded.plan.data[part.split].rows, loaded.plan.task.type
     if wanted is not None and assessment.census.read != wanted:
-        raise RowsError(
-            "digest-mismatch",
-            "the file does not hold as many rows as the plan states",
-            where=part.place,
-            found=f"{assessment.census.read:,} rows",
-            known=f"data.{part.split}.rows = {wanted}",
-            fix="give the file that was planned, or plan anew",
-        )
+        what = "the file does not hold as many rows as the plan states"
+        rows = f"{assessment.census.read:,} rows"
+        known = f"data.{part.split}.rows = {wanted}"
+        fix = "give the file that was planned, or plan anew"
+        raise RowsError("digest-mismatch", what, where=part.place, found=rows, known=known, fix=fix)
 
     if kind is not None and str(assessment.task) != kind:
-        raise RowsError(
-            "label-types-differ",
-            f"the plan speaks of a {kind} task, the data are {assessment.task}",
-            where=part.place,
-            found=f"{len(assessment.labels)} classes: {', '.join(quoted(one) for one in assessment.labels[:8])}",
-            fix="correct task.type and task.classes, or the file",
-        )
+        what = f"the plan speaks of a {kind} task, the data are {assessment.task}"
+        classes = f"{len(assessment.labels)} classes: {', '.join(quoted(one) for one in assessment.labels[:8])}"
+        fix = "correct task.type and task.classes, or the file"
+        raise RowsError("label-types-differ", what, where=part.place, found=classes, fix=fix)

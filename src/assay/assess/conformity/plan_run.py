@@ -1,32 +1,125 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running what a plan describes: it is fixed and hashed first, then every model is counted on every test split."""
+"""Running what a plan describes: it is fixed and hashed first, then models are counted and compared by split."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.compare.plan_comparison import Entrant, standings
+from assay.assess.arguments import arrange
+from assay.assess.compare.compare import compare, compare_values
+from assay.assess.compare.comparison import ByChannel, by_channel
+from assay.assess.compare.plan_comparison import Entrant, request_of, standings
 from assay.assess.conformity.ledger import Access, looked, now, registered
-from assay.assess.conformity.plan_contests import match
 from assay.assess.conformity.plan_counts import Part, count_part, is_task_plan, parts_of
-from assay.assess.conformity.plan_predictions import MadeHere, demand_consent, make_predictions
-from assay.assess.conformity.plan_sources import PlanFiles, Progress
+from assay.assess.conformity.plan_sources import MadeHere, PlanFiles, Progress, demand_consent, make_predictions
 from assay.assess.conformity.statement import judge
 from assay.assess.controls import Checked, Inquiry, Moment, run_controls
-from assay.assess.plan.checked_plan import LoadedPlan
-from assay.assess.record.machine_fingerprint import fingerprint
+from assay.assess.controls.machine import fingerprint
+from assay.assess.plan.checked_plan import LoadedPlan, stated
+from assay.assess.plan.plan_answers import splits_of
+from assay.core.errors import PlanError, RowsError
+from assay.core.text import listed, visible
+from assay.inference.tests_catalogue import tests_meant
 from assay.rows.files.file_digests import digest_of
 from assay.tally.base import digest
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
-    from assay.assess.conformity.plan_contests import Contest
+    from assay.assess.compare.comparison import Comparison
     from assay.assess.decide.plan_results import Standing
     from assay.rows.limits import Limits
+
+PAIR: Final = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """A test that the plan names: whether the table admits it, and why or why not; None where nobody can tell."""
+
+    test: str
+    admitted: bool | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contest:
+    """The models on one test split: the comparison, or why there is none, and what became of the named tests."""
+
+    models: tuple[str, ...]
+    comparison: Comparison | None
+    why_not: str = ""
+    named: tuple[Named, ...] = ()
+    channels: Mapping[str, ByChannel] = field(default_factory=dict)
+    """By channel column, where the rows of its levels could be compared."""
+
+
+def match(
+    loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | None = None, opened: PlanFiles | None = None
+) -> dict[str, Contest]:
+    """By test split: the models compared on the rows they all answered, or by values; or why they were not."""
+    contests = {}
+    for split in dict.fromkeys(entrant.split for entrant in entrants):
+        here = [entrant for entrant in entrants if entrant.split == split]
+        if len(here) < PAIR:
+            continue
+        contests[split] = fought(loaded, here, limits, opened)
+    return contests
+
+
+def fought(loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | None, opened: PlanFiles | None) -> Contest:
+    """Compare models by the table's tests, or by the one that the plan names if it may, or overrides the table."""
+    tests, models = loaded.plan.tests, tuple(entrant.name for entrant in entrants)
+    try:
+        given, channels = request_of(loaded, entrants, limits, opened)
+        comparison = _compare_given(given)
+        apart = {one: by_channel(comparison, given, one) for one in channels} if len(models) == PAIR else {}
+    except (PlanError, RowsError) as error:
+        # Told in the Record: without a comparison there is no evidence. What was found names rows, and ids stay out.
+        return Contest(models=models, comparison=None, why_not=error.what)
+    named = tuple(_named(name, comparison, given, tests.justification) for name in tests.chosen or ())
+    by_hand = [one.test for one in named if one.admitted is None or (one.admitted is False and tests.override)]
+    if len(by_hand) > 1:
+        what = f"{len(by_hand)} tests are chosen by hand for one question"
+        where = f"{visible(loaded.path)}, tests.chosen"
+        fix = "keep one: of several, the one that pleases would be reported"
+        raise PlanError("role-clash", what, where=where, found=listed(by_hand), fix=fix)
+    if by_hand and not stated(tests.justification):
+        what = f"{by_hand[0]} is not the test that the table gives here, and the plan does not say why it is chosen"
+        where = f"{visible(loaded.path)}, tests.justification"
+        fix = "leave the test out, or state tests.justification"
+        raise PlanError("test-refused", what, where=where, found=comparison.answers[0].choice.why, fix=fix)
+    if by_hand:
+        comparison = _compare_given(given, test=by_hand[0], because=tests.justification, override=bool(tests.override))
+    return Contest(models=models, comparison=comparison, named=named, channels=apart)
+
+
+def _compare_given(given: Mapping[str, Any], **more: Any) -> Comparison:  # noqa: ANN401  options by name
+    """Labels and scores row by row, or values where they are given."""
+    return (compare_values if "values" in given else compare)(**arrange(**given, **more))
+
+
+def _named(name: str, comparison: Comparison, given: Mapping[str, Any], because: str | None) -> Named:
+    """Whether a test that the plan names is the one the table gives, by its own name or by that of its family."""
+    meant = {one.name for one in tests_meant(name)}
+    for answer in comparison.answers:
+        every = (answer.choice.test, *answer.choice.beside, answer.choice.after)
+        if meant & {one.name for one in every if one is not None}:
+            return Named(test=name, admitted=True, why=answer.choice.why)
+    if len(meant) > 1:  # a family of which no form is the table's
+        first = comparison.answers[0].choice
+        given_ = "no test" if first.test is None else first.test.name
+        return Named(test=name, admitted=False, why=f"the table gives {given_}: {first.why}")
+    try:
+        forced = _compare_given(given, test=name, because=because)
+    except (PlanError, RowsError) as error:
+        return Named(test=name, admitted=False, why=f"{error.what}; {error.found or error.fix or ''}".rstrip("; "))
+    choice = next(one.choice for one in forced.answers if one.choice.test is not None and one.choice.test.name in meant)
+    return Named(test=name, admitted=None, why=choice.label or choice.why)
+
 
 Watching = Callable[[str | list[str]], AbstractContextManager[Progress | None]]
 Working = Callable[[str], AbstractContextManager[Progress]]
@@ -75,7 +168,7 @@ def examined(
     moments = [Moment(name="start", fields=fingerprint(salt))]
     before = dict(_artefacts(loaded))
     made: dict[tuple[str, str], MadeHere] = {}
-    for one in make_predictions(loaded, limits):
+    for one in make_predictions(loaded, splits_of(loaded, "test"), limits):
         made[one.model, one.split] = one
         moments.append(Moment(name=f"model {one.model}", fields=fingerprint(salt)))
     parts = parts_of(loaded, made)

@@ -13,8 +13,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from assay.assess.conformity.clauses import SUPPLEMENT, CheckDemand, Row, catalogue, profile
-from assay.assess.conformity.preconditions import Applies, applies
-from assay.assess.conformity.significance_uses import Use, ask, uses_of
+from assay.assess.conformity.preconditions import Applies, Use, applies, ask, uses_of
 from assay.assess.controls import CONTROLS, Checked, Inquiry, Outcome, Verdict, worst
 from assay.assess.plan.checked_plan import planned, stated
 from assay.assess.plan.plan_answers import answer

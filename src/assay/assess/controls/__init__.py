@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 # isort: off
-from assay.assess.controls import claim_checks, cost, folds, label_errors, ledger_checks, machine  # noqa: F401
-from assay.assess.controls import model_checks, plan_vs_results, results, significance  # noqa: F401
-from assay.assess.controls.data import annotator_agreement, completeness, dataset_contents  # noqa: F401
-from assay.assess.controls.data import proxy_features, split_separation  # noqa: F401
+from assay.assess.controls import choice_checks, cost, machine, model_checks, plan_vs_results, results  # noqa: F401
+from assay.assess.controls import significance  # noqa: F401
+from assay.assess.controls.data import dataset_contents, feature_checks, ground_truth, split_separation  # noqa: F401
 
 # isort: on
 from assay.assess.conformity.clauses import control_traits

@@ -21,8 +21,8 @@ from assay.tasks.task_settings import choose_measures
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
     from assay.assess.conformity.ledger import Access
-    from assay.assess.conformity.plan_contests import Contest
-    from assay.assess.conformity.plan_predictions import MadeHere
+    from assay.assess.conformity.plan_run import Contest
+    from assay.assess.conformity.plan_sources import MadeHere
     from assay.assess.plan.fields import Plan
     from assay.assess.plan.section_fields import Model
     from assay.core.registry import Registry

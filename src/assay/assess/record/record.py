@@ -23,26 +23,11 @@ VERSION = "1"
 LARGEST = 2**30
 EVIDENCE = ("kind", "rows", "controls", "conformity", "ledger", "notes")
 """Parts of a Record that do not follow from its tallies and its plan."""
-KINDS = {
-    "assessment": (),
-    "comparison": (),
-    "tally": (
-        "assay",
-        "kind",
-        "site",
-        "task",
-        "samples",
-        "rows",
-        "labels",
-        "positive",
-        "tallies",
-        "plan",
-        "environment",
-        "notes",
-        "digests",
-    ),
-}
-"""Kinds of Record, and the parts of those that have not all of them."""
+OF_TALLY = (
+    "assay", "kind", "site", "task", "samples", "rows", "labels", "positive", "tallies", "plan", "environment", "notes",
+    "digests",
+)  # fmt: skip
+"""The parts of a Record of the kind tally, which has not all of them."""
 
 
 class Record(Mapping[str, Any]):
@@ -88,22 +73,18 @@ class Record(Mapping[str, Any]):
         shown = os.fspath(path)
         try:
             if Path(path).stat().st_size > LARGEST:
-                raise RecordError(
-                    "record-unreadable", "the file is larger than 1 GiB", where=shown, fix="give a record.json"
-                )
+                what = "the file is larger than 1 GiB"
+                raise RecordError("record-unreadable", what, where=shown, fix="give a record.json")
             text = Path(path).read_bytes().decode("utf-8")
         except OSError as error:
-            raise PlanError(
-                "no-file",
-                f"cannot read {visible(shown)}",
-                where=visible(shown),
-                found="an address, and addresses are not read" if "://" in shown else error.strerror,
-                fix="fetch the file first, then give its path" if "://" in shown else "give the path of a record.json",
-            ) from error
+            reason, fix = error.strerror, "give the path of a record.json"
+            if "://" in shown:
+                reason, fix = "an address, and addresses are not read", "fetch the file first, then give its path"
+            what, where = f"cannot read {visible(shown)}", visible(shown)
+            raise PlanError("no-file", what, where=where, found=reason, fix=fix) from error
         except UnicodeDecodeError as error:
-            raise RecordError(
-                "record-unreadable", "the file is not UTF-8 text", where=shown, fix="give a record.json"
-            ) from error
+            what = "the file is not UTF-8 text"
+            raise RecordError("record-unreadable", what, where=shown, fix="give a record.json") from error
         content = _checked(strict_json(text, shown), shown)
         if not unsealed:
             demand_seal(content, shown)
@@ -121,12 +102,9 @@ def demand_seal(content: Mapping[str, Any], where: str) -> None:
     digests = content.get("digests")
     stated = digests.get("record") if isinstance(digests, dict) else None
     if stated is None or stated != content_digest(content):
-        raise RecordError(
-            "digest-mismatch",
-            "the Record was changed after it was written",
-            where=visible(where),
-            fix=f"restore the file from its source; assay verify {visible(where)} names what was changed",
-        )
+        fix = f"restore the file from its source; assay verify {visible(where)} names what was changed"
+        what = "the Record was changed after it was written"
+        raise RecordError("digest-mismatch", what, where=visible(where), fix=fix)
 
 
 def _block(part: object) -> str:
@@ -145,14 +123,10 @@ _line = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 def _checked(content: object, where: str) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("assay") != VERSION or "tallies" not in content:
         version = content.get("assay") if isinstance(content, dict) else type(content).__name__
-        raise RecordError(
-            "record-unreadable",
-            "the file is not a Record this version can read",
-            where=where,
-            found=f"version {version!r}",
-            known=f"version {VERSION!r}",
-            fix="give a record.json written by assay run or .save()",
-        )
+        what = "the file is not a Record this version can read"
+        found = f"version {version!r}"
+        fix = "give a record.json written by assay run or .save()"
+        raise RecordError("record-unreadable", what, where=where, found=found, known=f"version {VERSION!r}", fix=fix)
     return cast("dict[str, Any]", content)
 
 
@@ -166,16 +140,15 @@ def schema(kind: str = "assessment") -> dict[str, Any]:
     name = "comparison.schema.json" if kind == "comparison" else "record.schema.json"
     text = files("assay.assess.record").joinpath(name).read_text(encoding="utf-8")
     whole = cast("dict[str, Any]", json.loads(text))
-    parts = KINDS[kind]
-    if not parts:
+    if kind != "tally":
         return whole
-    properties = {name: found for name, found in whole["properties"].items() if name in parts}
+    properties = {name: found for name, found in whole["properties"].items() if name in OF_TALLY}
     return {
         **whole,
         "$id": f"{whole['$id']}:{kind}",
         "title": f"{whole['title']}: {kind}",
         "description": "Counts that a site shares instead of its rows. Unknown fields are ignored by readers.",
-        "required": list(parts),
+        "required": list(OF_TALLY),
         "properties": {
             **properties,
             "kind": {"const": kind},
@@ -202,19 +175,12 @@ def sealed(content: dict[str, Any]) -> dict[str, Any]:
 @contextmanager
 def open_tallies(record: Record, where: str | None = None) -> Iterator[Any]:
     """The tallies, if they are those the Record was written with; what is missing or malformed is refused."""
+    fix = "restore the file from its source"
     try:
         if digest(record["tallies"]) != record["digests"]["tallies"]:
-            raise RecordError(
-                "digest-mismatch",
-                "the tallies are not the ones this Record was written with",
-                where=where,
-                fix="restore the file from its source",
-            )
+            what = "the tallies are not the ones this Record was written with"
+            raise RecordError("digest-mismatch", what, where=where, fix=fix)
         yield record["tallies"]
     except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
-        raise RecordError(
-            "record-unreadable",
-            f"a part of the Record is missing or malformed: {visible(error)}",
-            where=where,
-            fix="restore the file from its source",
-        ) from error
+        what = f"a part of the Record is missing or malformed: {visible(error)}"
+        raise RecordError("record-unreadable", what, where=where, fix=fix) from error

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.record.record import Record
 from assay.assess.record.verification import first_mismatch
-from assay.core.errors import PlanError, RecordError
+from assay.core.errors import PlanError, RecordError, missing_extra
 from assay.core.json_text import strict_json
 from assay.core.text import visible
 from assay.rows.temporary_files import write_whole
@@ -254,7 +254,5 @@ def _ed25519() -> Any:  # noqa: ANN401  a module that may not be there
     try:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError as error:
-        raise PlanError(
-            "missing-extra", "signatures need the package cryptography", fix='pip install "assay[sign]"'
-        ) from error
+        raise missing_extra("sign", "signatures need the package cryptography") from error
     return ed25519

@@ -4,28 +4,41 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
-from assay.assess.compare.comparison import ByChannel
+from assay.assess.assessment import Assessment
+from assay.assess.compare.comparison import ByChannel, Comparison
+from assay.assess.compare.task_comparison import TaskComparison
 from assay.assess.decide.plan_results import comparison_digest, comparison_records
 from assay.assess.environment import environment
-from assay.assess.record.consistency_checks import (
-    BROKEN,
-    DIGEST,
-    Mismatch,
-    accounted,
-    check_points,
-    check_value,
-    rounds_scores,
-)
+from assay.assess.record import consistency_checks
+from assay.assess.record.consistency_checks import BROKEN, DIGEST, Mismatch, accounted
 from assay.assess.record.record import EVIDENCE, Record, content_digest
 from assay.core.errors import AssayError
 from assay.core.text import visible
 from assay.tally.base import digest
 from assay.tasks.classification.curves import CELLS
+
+CLASSIFIED: Final = ("binary", "multiclass", "values")
+"""What Records of comparisons of classifiers, or of values from elsewhere, call their task."""
+
+
+def load(path: str | os.PathLike[str]) -> Assessment | Comparison | TaskComparison:
+    """The assessment or comparison a record.json was written from.
+
+    path: the record.json"""  # noqa: D209
+    record = Record.load(path)
+    return Assessment.from_record(record) if record.get("kind") != "comparison" else restore_comparison(record)
+
+
+def restore_comparison(record: Record) -> Comparison | TaskComparison:
+    """The comparison a Record was written from, whatever its task."""
+    return (Comparison if record.get("task") in CLASSIFIED else TaskComparison).from_record(record)
+
 
 COPIED: Final = ("assay", "kind", "plan", "environment", "controls", "conformity", "ledger", "notes", "digests", "site")
 """Parts that come from outside and are not computed from tallies: digests answer for them."""
@@ -96,9 +109,9 @@ def _recomputed(record: Record, mismatches: list[Mismatch]) -> Verification:
         mismatches.append(Mismatch(path="tallies", stored=None, recomputed=None, why=why))
         again = {}
     words, digits = _same(record, "build"), DIGITS if _same(record, "python", "packages") else CLOSE
-    rounded = bool(again) and rounds_scores(record)
+    rounded = bool(again) and consistency_checks.rounds_scores(record)
     if rounded:
-        mismatches += check_points(record, again)
+        mismatches += consistency_checks.check_points(record, again)
         checked["operating_points"] = len(CELLS) * len(record["operating_points"])
     for part, recomputed in again.items():
         if part in COPIED or part not in record or (rounded and part == "operating_points"):
@@ -157,12 +170,8 @@ def _digests(record: Record) -> Iterator[Mismatch]:
 def _rebuilt(record: Record) -> Mapping[str, Any]:
     """The Record computed again from its tallies and settings; a wrong digest has been told already."""
     trusted = Record({**record, "digests": {**record["digests"], "tallies": digest(record["tallies"])}})
-    from assay.assess.record.stored_results import restore_comparison
-
     if record["kind"] == "comparison":
         return restore_comparison(trusted).record
-    from assay.assess.assessment import Assessment
-
     again = Assessment.from_record(trusted).computed_again(lambda compared: restore_comparison(compared).record).record
     if record["kind"] == "tally":
         return {part: again[part] for part in ("task", "samples", "rows", "labels", "positive", "tallies")}
@@ -197,7 +206,7 @@ class _Comparing:
         """
         if isinstance(stored, Mapping) and isinstance(again, Mapping):
             if "stored_value" in stored:
-                yield from check_value(stored, path)
+                yield from consistency_checks.check_value(stored, path)
             for name, part in stored.items():
                 here = f"{path}.{visible(name)}"
                 if name not in again:

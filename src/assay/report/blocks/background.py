@@ -9,21 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from assay.assess.errata import errata
 from assay.assess.record.record import Record
-from assay.core.blocks import (
-    Block,
-    Card,
-    Figure,
-    Fold,
-    Heading,
-    Paragraph,
-    Reach,
-    Term,
-    Terms,
-    bullets,
-    chart,
-    table,
-    terms,
-)
+from assay.core import blocks as tree
+from assay.core.blocks import Block, Card, Figure, Heading, Paragraph, Reach, Term, Terms, table, terms
 from assay.core.blocks.estimate_rows import prose
 from assay.core.text import counted, figure, visible
 from assay.report import sentences
@@ -75,7 +62,7 @@ def background_blocks(record: Record, more: Iterable[tuple[str, str]] = ()) -> I
     )
     if readings:
         introduced = "Where a source errs, clashes or leaves a choice, this is the way taken."
-        yield Fold(
+        yield tree.Fold(
             title="Readings of the sources that were followed",
             more=str(len(readings)),
             blocks=(Paragraph(introduced, "soft"), Terms(readings, "list")),
@@ -84,12 +71,12 @@ def background_blocks(record: Record, more: Iterable[tuple[str, str]] = ()) -> I
         named = ", ".join(reading.name.partition(" ")[0] for reading in readings)
         yield Paragraph(f"Readings of the sources followed: {named}.", reach=Reach.TEXT)
     about = terms(environment(record))
-    yield Fold(title="Environment", id="environment", blocks=(about,), reach=Reach.REPORT)
+    yield tree.Fold(title="Environment", id="environment", blocks=(about,), reach=Reach.REPORT)
     kept = record.get("digests", {})
     known = (("tallies", kept.get("tallies", "")), ("plan", record["plan"].get("digest", "")))
     pairs = (*known, *kept.get("files", {}).items(), *more)
     checked = terms(((visible(name), visible(digest)) for name, digest in pairs), "code")
-    yield Fold(title="Digests (SHA-256)", blocks=(checked,), reach=Reach.REPORT)
+    yield tree.Fold(title="Digests (SHA-256)", blocks=(checked,), reach=Reach.REPORT)
 
 
 def environment(record: Record) -> Iterable[tuple[str, str]]:
@@ -122,7 +109,7 @@ def data_blocks(record: Record) -> Iterator[Block]:
             if s.span is not None
         ]
         told = "; ".join(f"{span['label']} from {span['text']}" for span in spans)
-        times = chart("intervals", title="When the rows were made", x="year", rows=spans, described=f"{told}.")
+        times = tree.chart("intervals", title="When the rows were made", x="year", rows=spans, described=f"{told}.")
         parts.append(Figure(charts=(times,), alt="When the rows of each data set were made", look="wide"))
     if counted_sets:
         heads = (
@@ -132,12 +119,14 @@ def data_blocks(record: Record) -> Iterator[Block]:
         rows = ((s.name, s.rows, s.classes, s.begins or "–", s.ends or "–", s.missing) for s in counted_sets)
         listed = table("Data sets", "Every data set as it was counted", heads, rows)
         many = counted(len(counted_sets), "data set")
-        parts.append(Fold(title="The numbers", more=many, blocks=(listed,), open=True, named=False, reach=Reach.REPORT))
+        parts.append(
+            tree.Fold(title="The numbers", more=many, blocks=(listed,), open=True, named=False, reach=Reach.REPORT)
+        )
     yield Card(tuple(parts))
     for name, pairs in _declared(record).items():
         yield Card((Heading(name), terms(pairs)), reach=Reach.REPORT)
     if notes := record.get("notes", ()):
-        yield Card((Heading("Notes"), bullets(map(prose, notes))), id="notes")
+        yield Card((Heading("Notes"), tree.bullets(map(prose, notes))), id="notes")
 
 
 def _declared(record: Record) -> dict[str, tuple[tuple[str, str], ...]]:

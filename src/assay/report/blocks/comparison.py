@@ -1,32 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A comparison of models as blocks, read from its Record and nothing else."""
+"""Comparisons of models as blocks, by themselves or of a plan, read from a Record and nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from assay.assess.decide.plan_results import comparison_records
 from assay.assess.record.record import Record
-from assay.core.blocks import (
-    Block,
-    Bullets,
-    Card,
-    Cell,
-    Cells,
-    Chart,
-    Figure,
-    Fold,
-    Heading,
-    Item,
-    Paragraph,
-    Reach,
-    Table,
-    bullets,
-    chart,
-    section,
-    table,
-    terms,
-)
+from assay.core import blocks as tree
+from assay.core.blocks import Block, Card, Cell, Chart, Figure, Item, Paragraph, Reach, Table, section, table
 from assay.core.blocks.estimate_rows import Entry, about, entry, prose, real, spoken
 from assay.core.blocks.lead import Lead, Remark
 from assay.core.task import find_task
@@ -162,10 +145,10 @@ def _forest(findings: Sequence[FindingText], level: str) -> Chart:
 
 def finding_list(
     findings: Sequence[FindingText], below: Callable[[FindingText], Iterable[str]], reach: Reach = Reach.ALL
-) -> Bullets:
+) -> tree.Bullets:
     """One sentence a finding, with what there is to say below it."""
     items = (Item(sign=f.mark, text=f.sentence, below=tuple(filter(None, below(f)))) for f in findings)
-    return Bullets(tuple(items), "signed", reach=reach)
+    return tree.Bullets(tuple(items), "signed", reach=reach)
 
 
 def _finding_blocks(made: Compared) -> Iterator[Block]:
@@ -194,7 +177,7 @@ def rank_chart(record: Record) -> Chart | None:
     x = "mean rank" if critical is None else f"mean rank; critical difference {figure(critical, digits=2)}"
     described = "; ".join(f"{row['label']} {row['text']} {row['small']}" for row in rows)
     described += f". {sentences.SAID['tied']}"
-    return chart("intervals", title="Mean ranks, 1 being best", x=x, wide=420, rows=rows, described=described)
+    return tree.chart("intervals", title="Mean ranks, 1 being best", x=x, wide=420, rows=rows, described=described)
 
 
 def _rank_blocks(record: Record) -> Iterator[Block]:
@@ -222,7 +205,7 @@ def _right_blocks(findings: Sequence[FindingText]) -> Iterator[Block]:
     parts: list[Block] = []
     for name, finding in pairs.items():
         heads, counts = zip(*(((what, "number", 1), n) for what, n in finding.counts), strict=True)
-        parts += [Heading(name, reach=Reach.DIGEST), table(name, name, heads, [counts])]
+        parts += [tree.Heading(name, reach=Reach.DIGEST), table(name, name, heads, [counts])]
     if parts:
         yield Card(tuple(parts))
 
@@ -237,7 +220,7 @@ def _value_table(made: Compared) -> Iterator[Table]:
         return
     ranked = [str(place["model"]) for place in made.record["ranking"]]
     letters = {name: _letters_by(made.record, name, ranked or models) for name in values}
-    rows: list[Cells] = []
+    rows: list[tree.Cells] = []
     for model in sorted(models, key=lambda m: ranked.index(m) if m in ranked else len(ranked)):
         cells = []
         for name, by_model in values.items():
@@ -294,15 +277,15 @@ def _detail_blocks(made: Compared) -> Iterator[Block]:
     yield _card(table("Every finding", caption, heads, rows, small=True))
 
 
-def question_folds(record: Record, opening: str = "") -> Iterator[Fold]:
+def question_folds(record: Record, opening: str = "") -> Iterator[tree.Fold]:
     """Every question, why its test was taken, and which tests were refused."""
     for answer in record["answers"]:
         family = [visible(name) for name in answer.get("family", ())]
         together = f"{len(family)} questions corrected together: {', '.join(family)}" if len(family) > 1 else ""
-        refused = terms(
+        refused = tree.terms(
             ((f"not {visible(r['test'])}", prose(r["why"])) for r in answer["refused"]), "list", reach=Reach.FULL
         )
-        yield Fold(
+        yield tree.Fold(
             title=f"{opening}{prose(answer['question'])}",
             lead=prose(answer["why"]),
             blocks=(
@@ -320,7 +303,7 @@ def _row_blocks(record: Record) -> Iterator[Block]:
         start = f"random swaps and draws start from seed {seed} of the generator {generator}"
         notes.append(prose(f"{start}: the same on every machine"))
     counts = Paragraph(prose(sentences.rows_equation(record["rows"])), "strong")
-    yield Card((counts, bullets(notes)) if notes else (counts,))
+    yield Card((counts, tree.bullets(notes)) if notes else (counts,))
     digest = record["test_data"].get("digest")
     same = [("ids and truth, the same for every model", visible(digest))] if digest else []
     yield Card(tuple(background_blocks(record, same)), "folds", reach=Reach.REPORT)
@@ -334,3 +317,20 @@ def _facts(made: Compared) -> Iterable[tuple[str, str]]:
     yield "pairing", prose(record["test_data"].get("pairing") or "not stated")
     yield "correction", visible(record["plan"]["correction"])
     yield "intervals", made.level
+
+
+def contests(record: Record) -> tuple[Compared, ...]:
+    """The comparisons that a plan asks for, each as a comparison by itself."""
+    return tuple(map(Compared, comparison_records(record))) if record["plan"].get("comparisons") else ()
+
+
+def contest_blocks(record: Record) -> Iterator[Block]:
+    """What tests say of the models of a plan on the same rows; nothing where there is but one model."""
+    if why_not := record["plan"].get("not_compared"):
+        yield Paragraph(f"No test was made: {prose(why_not)}.")
+    for made in contests(record):
+        yield Paragraph(sentences.SAID["marks"], "soft", reach=Reach.FULL)
+        tested = finding_list(made.findings, lambda f: (f.power,))
+        yield Card((tested, *ranking_table(made.record)))
+        folds = question_folds(made.record, opening="Why this test: ")
+        yield Card(tuple(folds), "folds", reach=Reach.REPORT)

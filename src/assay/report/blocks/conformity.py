@@ -10,25 +10,8 @@ from typing import Any, Final, TypeAlias
 
 from assay.assess.conformity.clauses import profile, profiles
 from assay.assess.record.record import Record
-from assay.core.blocks import (
-    Block,
-    Bullets,
-    Card,
-    Cell,
-    Column,
-    Filter,
-    Fold,
-    Heading,
-    Item,
-    Link,
-    Paragraph,
-    Reach,
-    Row,
-    Table,
-    row_of,
-    table,
-    terms,
-)
+from assay.core import blocks as tree
+from assay.core.blocks import Block, Card, Cell, Fold, Item, Paragraph, Reach, Row, Table, table, terms
 from assay.core.blocks.estimate_rows import prose
 from assay.core.blocks.lead import Verdict
 from assay.core.text import counted, visible
@@ -69,12 +52,12 @@ def conformity_blocks(record: Record) -> Iterator[Block]:
     yield Paragraph(f"Conformity with {document}: {overall}", "strong", reach=Reach.BRIEF)
     deviating = [row for row in rows if visible(row["id"]) in judged.get("deviations", ())]
     decisive = (*(row for row in rows if row["strength"] == "shall"), *deviating)
-    yield Bullets(tuple(_item(row, brief=True) for row in decisive), "signed", reach=Reach.BRIEF)
+    yield tree.Bullets(tuple(_item(row, brief=True) for row in decisive), "signed", reach=Reach.BRIEF)
     known = [(name, *sentences.VERDICTS[name]) for name in VERDICTS]
     counts = [(sign, name, says, int(judged["counts"][name])) for name, sign, _, says in known]
     totals = ", ".join(f"{n} {name}" for _, name, _, n in counts if n)
     yield Paragraph(f"{sum(n for *_, n in counts)} rows: {totals}", reach=Reach.BRIEF)
-    yield Bullets(
+    yield tree.Bullets(
         tuple(Item(sign=sign, word=f"{name}:", text=f"{n} ({what})") for sign, name, what, n in counts if n),
         "signed",
         reach=Reach.TEXT,
@@ -83,16 +66,18 @@ def conformity_blocks(record: Record) -> Iterator[Block]:
     unmet = [row for row in rows if row["verdict"] in shall[row["strength"].startswith("shall")]]
     unmet.sort(key=lambda row: (not row["strength"].startswith("shall"), row["verdict"] not in BAD))
     if unmet:
-        listed = Bullets(tuple(_item(row, brief=False) for row in unmet), "verdicts")
-        yield Card((Heading(UNMET), listed), reach=Reach.REPORT)
+        listed = tree.Bullets(tuple(_item(row, brief=False) for row in unmet), "verdicts")
+        yield Card((tree.Heading(UNMET), listed), reach=Reach.REPORT)
     filters = tuple(
-        Filter(style=_style(name), sign=sign, name=name, more=f"{n}, {what}") for sign, name, what, n in counts if n
+        tree.Filter(style=_style(name), sign=sign, name=name, more=f"{n}, {what}")
+        for sign, name, what, n in counts
+        if n
     )
     yield Card(tuple(_requirements(judged, _anchors(record), filters)), "judged", reach=Reach.REPORT)
     yield Paragraph(sentences.SAID["limits"], "soft", reach=Reach.REPORT)
 
 
-def _requirements(judged: Mapping[str, Any], anchors: Anchors, filters: tuple[Filter, ...]) -> Iterator[Block]:
+def _requirements(judged: Mapping[str, Any], anchors: Anchors, filters: tuple[tree.Filter, ...]) -> Iterator[Block]:
     """Every row by clause, and the rules of other sources."""
     clauses: dict[str, list[Row]] = {}
     for row in judged["rows"]:
@@ -134,7 +119,7 @@ def _row(row: Mapping[str, Any], anchors: Anchors, *, named: bool = True) -> Row
     links = tuple(_link(part, verdict, why, anchors) for part in row.get("evidence", ()))
     alone = len(links) == 1 and prose(row["evidence"][0]["says"]) == why and row["evidence"][0]["kind"] != "check"
     answer = prose(row["answer"]) if row.get("answer") else ""
-    return row_of(
+    return tree.row_of(
         Cell(visible(row["id"]), below=visible(row["strength"])),
         _verdict_cell(verdict),
         prose(row["demand"]),
@@ -153,11 +138,11 @@ def _verdict_cell(verdict: str) -> Cell:
     return Cell(visible(verdict), _sign(verdict), tone="warn" if verdict in BAD else "")
 
 
-def _link(part: Mapping[str, Any], verdict: str, why: str, anchors: Anchors) -> Link:
+def _link(part: Mapping[str, Any], verdict: str, why: str, anchors: Anchors) -> tree.Link:
     """A piece of evidence: a control by its name, a statement by what it says, unless the reason says the same."""
     kind, name, says = str(part["kind"]), str(part["name"]), prose(part["says"]).removeprefix(STATED)
     place = name if kind == "check" else name.partition(".")[0]
-    return Link(
+    return tree.Link(
         text=visible(name) if kind == "check" else visible(kind) if says in why else says,
         anchor=anchors.get((kind, place), LEADS.get(kind, "")),
         style="" if str(part["verdict"]) == verdict else _style(str(part["verdict"])),
@@ -168,7 +153,7 @@ def control_blocks(record: Record) -> Iterator[Block]:
     """What was looked for and what was found."""
     introduced = "What was looked for and what was found; the verdicts on conformity rest on these."
     yield Paragraph(introduced, "soft")
-    facts = Column("facts", "prose", 3, reach=Reach.FULL)
+    facts = tree.Column("facts", "prose", 3, reach=Reach.FULL)
     heads = ("control", "text", 1.6), ("verdict", "text", 1.2), ("found", "prose", 3), facts
     rows = map(_control_row, record.get("controls", ()))
     caption = "Every control that ran, with its facts and thresholds"
@@ -185,7 +170,7 @@ def _control_row(control: Mapping[str, Any]) -> Row:
     if len(facts) > MOST_FACTS:
         rest = f"{counted(len(facts) - MOST_FACTS, 'fact')} more in the Record"
         facts = [*facts[:MOST_FACTS], ("and", rest)]
-    return row_of(
+    return tree.row_of(
         visible(name),
         _verdict_cell(verdict),
         prose(control["says"]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was decided about the criteria of a Record: the verdict first, then each criterion."""
+"""What was decided about the criteria and the claims of a Record: the verdict first, then each of them."""
 
 from __future__ import annotations
 
@@ -110,3 +110,49 @@ def _judged(decision: Mapping[str, Any]) -> Judged:
 def value_text(value: float | None) -> str:
     """A value that was judged."""
     return "undefined" if value is None else figure(float(value))
+
+
+def claims_counted(record: Record) -> str:
+    """How many claims have which answer, the best first; nothing where the plan claims nothing."""
+    answers = [str(claim["answer"]) for claim in record.get("claims") or ()]
+    return ", ".join(f"{answers.count(word)} {word}" for word in reversed(ANSWERS) if word in answers)
+
+
+def claims_verdict(record: Record) -> Verdict:
+    """How many claims the data support; the worst answer gives the sign."""
+    answers = [str(claim["answer"]) for claim in record["claims"]]
+    sign, tone, _ = sentences.VERDICTS[min(answers, key=ANSWERS.index)]
+    rest = ", ".join(f"{answers.count(word)} {word}" for word in ANSWERS if word != "supported" and word in answers)
+    word = f"{answers.count('supported')} of {counted(len(answers), 'claim')} supported"
+    return Verdict(sign, word, tone, f"{rest}." if rest else "", "claims", "each claim")
+
+
+def claim_blocks(record: Record) -> Iterator[Block]:
+    """Each claim with its answer, its value and the reason; nothing where the plan claims nothing."""
+    if not record.get("claims"):
+        return
+    caption = f"Claims: {claims_counted(record)}"
+    yield Paragraph(sentences.SAID["claims"], "soft", reach=Reach.REPORT)
+    yield Paragraph(caption, "strong", reach=Reach.DIGEST)
+    heads = (
+        ("claim", "name", 2.4), ("answer", "text", 1.6), ("value", "text", 1.5), ("wrongly supported", "text", 1.3),
+        ("why", "prose", 4),
+    )  # fmt: skip
+    claims, things = map(_judged_claim, record["claims"]), ("claim", "claims")
+    yield judged_card("Claims", caption, heads, claims, things=things, small=True)
+
+
+def _judged_claim(claim: Mapping[str, Any]) -> Judged:
+    shown, other = value_text(claim["value"]), claim["reference_value"]
+    beside = [f"{name.replace('_', ' ')} {value_text(size)}" for name, size in claim["beside"].items()]
+    sizes = ", ".join(f"{visible(name)} {n}" for name, n in claim["n_by_class"].items())
+    return Judged(
+        criterion=visible(claim["claim"]),
+        words=prose(claim.get("words") or ""),
+        verdict=str(claim["answer"]),
+        value=shown if other is None else f"{shown} against {value_text(other)}",
+        ends=prose("; ".join([*beside, f"n {claim['n']} ({sizes})"])),
+        risk=f"at most {POINTS * float(claim['risk']):.3g} %",
+        why=prose(claim["why"]),
+        needed=prose((claim.get("needed") or {}).get("why", "")),
+    )

@@ -9,27 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from assay.assess.record.record import Record
-from assay.core.blocks import (
-    Block,
-    Bullets,
-    Card,
-    Cell,
-    Chart,
-    Column,
-    Fold,
-    Item,
-    Paragraph,
-    Reach,
-    Table,
-    Term,
-    Terms,
-    table,
-)
+from assay.core import blocks as tree
+from assay.core.blocks import Block, Card, Cell, Chart, Column, Item, Paragraph, Reach, Table, Term, table
 from assay.core.blocks.estimate_rows import About, Entry, entry, no_interval, prose, value_cell
 from assay.core.blocks.lead import Baseline
 from assay.core.text import visible
 from assay.report import sentences
-from assay.report.charts.plane import round_axis, step_of
+from assay.report.charts.plot_parts import round_axis, step_of
 
 BAR: Final = 24
 """Characters of the axis of a terminal."""
@@ -190,7 +176,7 @@ def lost_blocks(read: Estimates, level: str) -> Iterator[Block]:
             items.append(Item(name=value.about.measure, text=why))
     items += [Item(name=value.about.measure, text=value.reason) for value in read.undefined]
     if items:
-        yield Bullets(tuple(items), "named")
+        yield tree.Bullets(tuple(items), "named")
 
 
 def measure_blocks(read: Estimates, level: str, places: Mapping[str, str]) -> Iterator[Block]:
@@ -206,7 +192,7 @@ def measure_blocks(read: Estimates, level: str, places: Mapping[str, str]) -> It
     for family, entries in read.families().items():
         rows = (_measure_cells(value, places) for value in entries)
         drawn = table(family, f"{family}, with {level} intervals", heads, rows, look="kin", small=True)
-        folds.append(Fold(title=family, more=str(len(entries)), blocks=(drawn,)))
+        folds.append(tree.Fold(title=family, more=str(len(entries)), blocks=(drawn,)))
     yield Card(tuple(folds), "folds")
 
 
@@ -240,10 +226,10 @@ def method_blocks(read: Estimates, settings: Iterable[str]) -> Iterator[Block]:
         for names in ways.values()
     )
     choices = tuple(Item(text=text) for text in settings)
-    yield Card((Terms(methods, "list"), *([Bullets(choices)] if choices else [])))
+    yield Card((tree.Terms(methods, "list"), *([tree.Bullets(choices)] if choices else [])))
 
 
-def glossary_fold(known: Mapping[str, About], places: Mapping[str, str]) -> Fold:
+def glossary_fold(known: Mapping[str, About], places: Mapping[str, str]) -> tree.Fold:
     """What every measure means."""
     listed = []
     for measure, known_as in known.items():
@@ -253,6 +239,6 @@ def glossary_fold(known: Mapping[str, About], places: Mapping[str, str]) -> Fold
         symbol = known_as.symbol if known_as.symbol != known_as.name else ""
         more = f"{'; '.join(filter(None, facts))}. {'; '.join(map(str, known_as.source))}"
         listed.append(Term(name=known_as.name, text=f"{known_as.says}.", symbol=symbol, more=more, id=places[measure]))
-    return Fold(
-        title="Glossary", more=f"{len(listed)} measures", blocks=(Terms(tuple(listed), "list"),), reach=Reach.FULL
+    return tree.Fold(
+        title="Glossary", more=f"{len(listed)} measures", blocks=(tree.Terms(tuple(listed), "list"),), reach=Reach.FULL
     )

@@ -12,18 +12,7 @@ from xml.sax.saxutils import escape
 
 from assay.core.text import counted, phrases
 from assay.report.charts import plot_parts as parts
-from assay.report.charts.plane import (
-    TOP,
-    Spot,
-    axis_over,
-    from_scale,
-    near,
-    path_text,
-    straightened,
-    thinned_columns,
-    tick_texts,
-)
-from assay.report.charts.plot_parts import BLUE, CHANCE, INK, LOOKS, ORANGE, Data, Look, value_text
+from assay.report.charts.plot_parts import BLUE, INK, ORANGE, TOP, Data, Look, Spot, near, path_text, value_text
 from assay.report.colours import LIGHT
 from assay.report.fit_text import ems, fitted
 
@@ -52,10 +41,10 @@ class Plane:
     ) -> None:
         self.chart, self.bottom = chart, TOP + tall
         self.across, self.up = (
-            axis_over(values, ends=parts.span(chart.get(f"{name}_range"), scale), scale=scale)
+            parts.axis_over(values, ends=parts.span(chart.get(f"{name}_range"), scale), scale=scale)
             for name, values, scale in zip("xy", zip(*places, strict=True), scales, strict=True)
         )
-        self.numbers = tick_texts(self.across.ticks, scales[0]), tick_texts(self.up.ticks, scales[1])
+        self.numbers = parts.tick_texts(self.across.ticks, scales[0]), parts.tick_texts(self.up.ticks, scales[1])
         self.left = round(min(76, max(LEFT, max(map(ems, self.numbers[1]), default=0) * 10 + 20)))
         self.right = self.left + SIDE
         self.taken: list[tuple[float, float, float]] = []
@@ -71,7 +60,7 @@ class Plane:
 
     def path(self, places: Iterable[Spot]) -> str:
         """A line through some places, without points that nobody would see."""
-        return path_text(straightened(thinned_columns([(self.x(x), self.y(y)) for x, y in places])))
+        return path_text(parts.straightened(parts.thinned_columns([(self.x(x), self.y(y)) for x, y in places])))
 
     def dots(self, places: Iterable[Sequence[float]]) -> str:
         """A round mark at each place."""
@@ -100,7 +89,7 @@ class Plane:
         """Where both axes have the same value, if the chart asks for it."""
         low, high = max(self.across.low, self.up.low), min(self.across.high, self.up.high)
         shown = self.chart.get("diagonal") and low < high
-        return CHANCE.stroke(path_text([(self.x(at), self.y(at)) for at in (low, high)])) if shown else ""
+        return parts.CHANCE.stroke(path_text([(self.x(at), self.y(at)) for at in (low, high)])) if shown else ""
 
     def draw(self, described: str, body: str, named: Iterable[tuple[Look, str]] = (), notes: Sequence[str] = ()) -> str:
         """The plane around what is drawn, a legend and notes; where a mark has an id, a page knows the axis."""
@@ -144,11 +133,13 @@ class Series:
         self.bands = [parts.tuples(raw.get(key), (*scales, scales[1])) for key in ("band", "outer")]
         """The band that holds at each place, and the one that holds for the whole line."""
         place = 0 if raw.get("quiet") else next(places)
-        look = parts.QUIET if raw.get("quiet") else LOOKS[place % len(LOOKS)]
-        look = replace(look, width=max(0.8, look.width - place // len(LOOKS)))  # those after the first four are thinner
+        look = parts.QUIET if raw.get("quiet") else parts.LOOKS[place % len(parts.LOOKS)]
+        look = replace(
+            look, width=max(0.8, look.width - place // len(parts.LOOKS))
+        )  # those after the first four are thinner
         look = replace(look, width=1.2) if raw.get("thin") else look
         look = replace(look, dash=look.dash or "4 3") if raw.get("dashed") else look
-        self.look = CHANCE if raw.get("chance") else look
+        self.look = parts.CHANCE if raw.get("chance") else look
 
     @property
     def extent(self) -> list[Sequence[float]]:
@@ -180,16 +171,16 @@ def lines(chart: Data) -> str:
 def _named(chart: Data, series: Iterable[Series]) -> list[tuple[Look, str]]:
     """What a legend names: the lines, the diagonal and the band."""
     named = [(look, name) for name, look in {line.name: line.look for line in series}.items()]
-    named += [(CHANCE, str(chart["diagonal"]))] if isinstance(chart.get("diagonal"), str) else []
+    named += [(parts.CHANCE, str(chart["diagonal"]))] if isinstance(chart.get("diagonal"), str) else []
     return [*named, (BANDED, str(chart.get("shaded") or ""))]
 
 
 def _described(line: Series, scales: tuple[str, str]) -> str:
     """The range of a line and its last point."""
     (x, last), ys = line.points[-1], [y for _, y in line.points]
-    low, high, last_text = (value_text(from_scale(y, scales[1])) for y in (min(ys), max(ys), last))
+    low, high, last_text = (value_text(parts.from_scale(y, scales[1])) for y in (min(ys), max(ys), last))
     name = f"{parts.short_name(line.name)} " if line.name else ""
-    return f"{name}from {low} to {high}, ending at {last_text} (at {value_text(from_scale(x, scales[0]))})"
+    return f"{name}from {low} to {high}, ending at {last_text} (at {value_text(parts.from_scale(x, scales[0]))})"
 
 
 def _floor(chart: Data, plane: Plane) -> str:

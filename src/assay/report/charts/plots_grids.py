@@ -11,24 +11,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from assay.core.text import counted, phrases
-from assay.report.charts.plane import TOP, Spot, near, path_text, straightened
-from assay.report.charts.plot_parts import (
-    BLUE,
-    LINE,
-    ORANGE,
-    PLAIN,
-    SOFT,
-    WIDTH,
-    Data,
-    Look,
-    legend,
-    number,
-    safe_text,
-    short_name,
-    svg_document,
-    text_at,
-    tuples,
-)
+from assay.report.charts import plot_parts as parts
+from assay.report.charts.plot_parts import BLUE, LINE, ORANGE, SOFT, TOP, WIDTH, Data, Look, near, number, text_at
 from assay.report.colours import LIGHT
 from assay.report.fit_text import ems, wrapped
 
@@ -70,21 +54,21 @@ def picture(chart: Data) -> str:
         if corners and kind in KINDS:
             kinds[kind] += 1
             places = [(min(max(x, 0), width) * scale, TOP + min(max(y, 0), height) * scale) for x, y in corners]
-            path = path_text(straightened(places)) + "Z"
+            path = parts.path_text(parts.straightened(places)) + "Z"
             body += HALO.stroke(path, opacity=".8") + KINDS[kind].stroke(path)
-            labels += _label(safe_text(shape.get("text")), places)
+            labels += _label(parts.safe_text(shape.get("text")), places)
     bottom = TOP + height * scale
-    key, room = legend(((look, kind) for kind, look in KINDS.items() if kinds[kind]), bottom + 6)
+    key, room = parts.legend(((look, kind) for kind, look in KINDS.items() if kinds[kind]), bottom + 6)
     below = bottom + room + 18
-    caption = wrapped(safe_text(chart.get("caption")), 62)[:3] if chart.get("caption") else []
+    caption = wrapped(parts.safe_text(chart.get("caption")), 62)[:3] if chart.get("caption") else []
     lines = "".join(text_at(0, below + LINE * i, line, WIDTH, kind="so") for i, line in enumerate(caption))
     marked = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items()) or "nothing marked"
-    described = f"{marked}. {safe_text(chart.get('caption'))}".strip()
+    described = f"{marked}. {parts.safe_text(chart.get('caption'))}".strip()
     size = (WIDTH, round(below - 6 + LINE * len(caption)))
-    return svg_document(chart, size, described, f"{body}{labels}{key}{lines}")
+    return parts.svg_document(chart, size, described, f"{body}{labels}{key}{lines}")
 
 
-def _label(text: str, corners: Sequence[Spot]) -> str:
+def _label(text: str, corners: Sequence[parts.Spot]) -> str:
     """A text above a shape, or inside where it would leave the picture, on a halo."""
     if not text:
         return ""
@@ -97,14 +81,14 @@ def _label(text: str, corners: Sequence[Spot]) -> str:
 def _corners(shape: Data) -> list[tuple[float, ...]]:
     """The corners of a box or of a contour; none where they are not finite."""
     if "points" in shape:
-        return tuples(shape["points"])
-    sides = tuples([[shape[key] for key in "xywh"]], PLAIN * 2)
+        return parts.tuples(shape["points"])
+    sides = parts.tuples([[shape[key] for key in "xywh"]], parts.PLAIN * 2)
     return [corner for x, y, w, h in sides for corner in ((x, y), (x + w, y), (x + w, y + h), (x, y + h))]
 
 
 def matrix(chart: Data) -> str:
     """A grid of texts, shaded by share; a tone adds a sign, so that no verdict is a colour alone."""
-    rows, columns = ([safe_text(name) for name in chart[key]] for key in ("rows", "columns"))
+    rows, columns = ([parts.safe_text(name) for name in chart[key]] for key in ("rows", "columns"))
     if not rows or not columns:
         return ""
     left = math.ceil(min(96.0, max(map(ems, rows[:ROWS])) * 11)) + 6
@@ -113,13 +97,13 @@ def matrix(chart: Data) -> str:
     upright = longest > wide - 2
     top = TOP + (min(NAMES, longest) if upright else 12)
     middles = [(left + wide * (j + 0.5), name) for j, name in enumerate(columns[:COLUMNS])]
-    parts = [
+    texts = [
         text_at(x + 3, top - 4, name, NAMES, more=f' transform="rotate(-90 {near(x + 3)} {top - 4})"')
         if upright
         else text_at(x, top - 4, name, wide, anchor="middle")
         for x, name in middles
     ]
-    parts += [text_at(0, top + CELL * (i + 0.5) + 4, name, left - 5, size=11) for i, name in enumerate(rows[:ROWS])]
+    texts += [text_at(0, top + CELL * (i + 0.5) + 4, name, left - 5, size=11) for i, name in enumerate(rows[:ROWS])]
     grounds: dict[tuple[str, str], str] = {}
     cells = [(i, j, cell) for i, row in enumerate(chart["cells"]) for j, cell in enumerate(row)]
     for i, j, cell in cells:
@@ -127,7 +111,7 @@ def matrix(chart: Data) -> str:
             place, kind = (left + wide * j, top + CELL * i), _ground(cell)
             outline = f"M{place[0]} {place[1]}h{wide - 1}v{CELL - 1}h{1 - wide}z"
             grounds[kind] = grounds.get(kind, "") + outline
-            parts.append(_cell_text(cell, place, wide))
+            texts.append(_cell_text(cell, place, wide))
     shades = [
         OPEN.stroke(path, opacity=opacity) if kind == "rf" else FILLED[kind].fill(path, opacity)
         for (kind, opacity), path in grounds.items()
@@ -137,7 +121,7 @@ def matrix(chart: Data) -> str:
     hidden = " and ".join(counted(len(names) - most, what) for names, most, what in limits if len(names) > most)
     foot = text_at(0, bottom + 14, f"and {hidden}", WIDTH, kind="so") if hidden else ""
     size = (WIDTH, bottom + 6 + LINE * bool(hidden))
-    return svg_document(chart, size, _described(rows, columns, cells), "".join((*shades, *parts, foot)))
+    return parts.svg_document(chart, size, _described(rows, columns, cells), "".join((*shades, *texts, foot)))
 
 
 def _ground(cell: Data) -> tuple[str, str]:
@@ -151,7 +135,7 @@ def _ground(cell: Data) -> tuple[str, str]:
 
 def _cell_text(cell: Data, place: tuple[int, int], wide: int) -> str:
     """The text of a cell with the sign of its tone; only the sign where there is no room for both."""
-    sign, text = SIGNS.get(str(cell.get("tone")), ""), safe_text(cell.get("text"))
+    sign, text = SIGNS.get(str(cell.get("tone")), ""), parts.safe_text(cell.get("text"))
     whole = f"{sign} {text}".strip()
     fits = ems(whole) * 10 <= wide - 2 or wide > 2 * CELL
     short = whole if fits and wide >= SLIM else sign
@@ -168,7 +152,7 @@ def _described(rows: Sequence[str], columns: Sequence[str], cells: Sequence[tupl
     shaded = [entry for entry in cells if number(entry[2].get("share"))]
     marked += [max(shaded, key=lambda entry: entry[2]["share"])] if shaded and not marked else []
     names = [
-        f"{short_name(rows[i])}, {short_name(columns[j])}: {short_name(cell.get('text') or '')}"
+        f"{parts.short_name(rows[i])}, {parts.short_name(columns[j])}: {parts.short_name(cell.get('text') or '')}"
         for i, j, cell in marked
     ]
     counts = f"{counted(len(rows), 'row')} by {counted(len(columns), 'column')}"

@@ -10,23 +10,8 @@ from itertools import pairwise
 from typing import Final
 
 from assay.core.text import counted, phrases
-from assay.report.charts.plane import TOP, axis_over, near, tick_texts
-from assay.report.charts.plot_parts import (
-    BLUE,
-    INK,
-    LINE,
-    SOFT,
-    WIDTH,
-    Data,
-    finite,
-    number,
-    safe_text,
-    short_name,
-    span,
-    svg_document,
-    text_at,
-    value_text,
-)
+from assay.report.charts import plot_parts as parts
+from assay.report.charts.plot_parts import BLUE, INK, TOP, WIDTH, Data, finite, near, safe_text, text_at, value_text
 from assay.report.fit_text import ems
 
 SIZE: Final = 11
@@ -49,7 +34,7 @@ class Lane:
         aside = (f"{value_text(part['count'])} {safe_text(part['text'])}" for part in row.get("aside") or ())
         self.text, self.small = safe_text(row.get("text")) or ", ".join(aside), safe_text(row.get("small"))
         """A second text, softer than the first."""
-        self.low, self.value, self.high = (number(row.get(key)) for key in ("low", "value", "high"))
+        self.low, self.value, self.high = (parts.number(row.get(key)) for key in ("low", "value", "high"))
 
 
 class Rows:
@@ -57,7 +42,10 @@ class Rows:
 
     def __init__(self, chart: Data, lanes: Sequence[Lane], values: Sequence[float], bottom: float) -> None:
         self.chart, self.lanes, self.bottom = chart, lanes, bottom
-        self.scale, self.wide = axis_over(values, ends=span(chart.get("ends"))), int(chart.get("wide") or WIDTH)
+        self.scale, self.wide = (
+            parts.axis_over(values, ends=parts.span(chart.get("ends"))),
+            int(chart.get("wide") or WIDTH),
+        )
         label = max(ems(lane.label) for lane in lanes)
         self.left = min(104.0 * self.wide / WIDTH, max(24.0, label * SIZE)) + GAP
         text = max(ems(lane.text) + 0.95 * ems(lane.small) for lane in lanes)
@@ -69,7 +57,7 @@ class Rows:
 
     def whisker(self, lane: Lane) -> str:
         """The interval of a row, with upright ends."""
-        a, b = (near(self.x(end)) for end in span((lane.low, lane.high)) or (0, 0))
+        a, b = (near(self.x(end)) for end in parts.span((lane.low, lane.high)) or (0, 0))
         path = f"M{a} {near(lane.y)}H{b}M{a} {near(lane.y - 4)}v8M{b} {near(lane.y - 4)}v8"
         return replace(INK, dash="").stroke(path, width=1.4) if a != b else ""
 
@@ -85,7 +73,7 @@ class Rows:
             texts.append(text_at(x, lane.y + 4, lane.small, self.wide + 1 - x, given=SIZE, kind="so"))
         places = [near(self.x(tick)) for tick in self.scale.ticks]
         grid = "".join(f"M{x} {TOP - 2}V{near(self.bottom)}" for x in places)
-        ticks = zip(places, tick_texts(self.scale.ticks), strict=True)
+        ticks = zip(places, parts.tick_texts(self.scale.ticks), strict=True)
         numbers = "".join(f'<text x="{x}" y="{near(self.bottom + 13)}">{text}</text>' for x, text in ticks)
         middle = (left + right) / 2
         across = 2 * min(middle, self.wide - middle)
@@ -96,8 +84,8 @@ class Rows:
             f'<g class="lb" font-size="{SIZE}">{"".join(texts)}</g>'
             f"{text_at(0, self.bottom + 42, note, self.wide, kind='so')}"
         )
-        size = (self.wide, round(self.bottom + 34 + LINE * bool(note)))
-        return svg_document(self.chart, size, described, framed, kind="plot wd" if self.wide > WIDTH else "plot")
+        size = (self.wide, round(self.bottom + 34 + parts.LINE * bool(note)))
+        return parts.svg_document(self.chart, size, described, framed, kind="plot wd" if self.wide > WIDTH else "plot")
 
 
 def _more(rows: Sequence[object], most: int) -> str:
@@ -123,7 +111,7 @@ def dots(chart: Data) -> str:
             body += replace(INK, dash="").stroke(path, width=2.4)
             note = "Upright bars are medians. "
         middles = medians or [statistics.median(part) for part in (kept,) if part]
-        about = f"{short_name(lane.row['label'])}: {counted(len(kept), 'value')}"
+        about = f"{parts.short_name(lane.row['label'])}: {counted(len(kept), 'value')}"
         facts.append(", ".join((about, *(f"median {value_text(m)}" for m in middles), *filter(None, [lane.text]))))
     note += _more(chart["lanes"], MOST_BARS)
     return shape.draw(f"{phrases(facts, most=6)}.", body, note=note.strip())
@@ -159,14 +147,14 @@ def intervals(chart: Data) -> str:
     shape = Rows(chart, lanes, [*ends, *([0.0] if chart.get("bars") else [])], bottom)
     defined = [(lane.value, lane.row["label"]) for lane in lanes if lane.value is not None]
     extremes = (end(defined, key=lambda pair: pair[0]) for end in (min, max)) if defined else ()
-    said = [f"{value_text(value)} ({short_name(label)})" for value, label in extremes]
+    said = [f"{value_text(value)} ({parts.short_name(label)})" for value, label in extremes]
     described = f"lowest {said[0]}, highest {said[1]}" if said else "none with a value"
     described, body = f"{counted(len(chart['rows']), 'row')}; {described}.", ""
     for line in finite([reference.get("x")]):
         at, name = shape.x(line), safe_text(reference.get("text"))
-        body += replace(SOFT, dash="3 3", width=1).stroke(f"M{near(at)} {TOP - 2}V{near(bottom)}")
+        body += replace(parts.SOFT, dash="3 3", width=1).stroke(f"M{near(at)} {TOP - 2}V{near(bottom)}")
         body += text_at(at, TOP - 5, name, 2 * min(at, shape.wide - at), anchor="middle", kind="so")
-        described += f" Reference: {short_name(name or 'line')} at {value_text(line)}."
+        described += f" Reference: {parts.short_name(name or 'line')} at {value_text(line)}."
     body += (_bars if chart.get("bars") else _intervals)(shape)
     note = " ".join(filter(None, (safe_text(chart.get("note")), _more(chart["rows"], most))))
     return shape.draw(described, body, note=note, heads=heads)

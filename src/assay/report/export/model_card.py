@@ -34,11 +34,8 @@ def into(record: Record, text: str) -> str:
     windows = "\r\n" in text
     plain = text.replace("\r\n", "\n")
     if windows and plain.replace("\n", "\r\n") != text:
-        raise PlanError(
-            "markers-broken",
-            "the card mixes two kinds of line ends, so it cannot be changed without changing all of it",
-            fix="write the file with one kind of line ends",
-        )
+        what = "the card mixes two kinds of line ends, so it cannot be changed without changing all of it"
+        raise PlanError("markers-broken", what, fix="write the file with one kind of line ends")
     found = _sectioned(_fronted(plain, record), record)
     return found.replace("\n", "\r\n") if windows else found
 
@@ -125,11 +122,8 @@ def _merged(standing: str, record: Record, body: str) -> str:
     try:
         import yaml
     except ImportError as error:
-        raise PlanError(
-            "missing-extra",
-            "the card has a model-index of its own, and reading it needs PyYAML",
-            fix="pip install 'assay[yaml]'",
-        ) from error
+        what = "the card has a model-index of its own, and reading it needs PyYAML"
+        raise PlanError("missing-extra", what, fix="pip install 'assay[yaml]'") from error
     try:
         models = yaml.safe_load(standing)["model-index"] or []
         ours = index(record, body)[0]
@@ -141,12 +135,9 @@ def _merged(standing: str, record: Record, body: str) -> str:
             named[0]["results"] = [*kept, *ours["results"]]
         return _yaml(models)
     except (yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise PlanError(
-            "markers-broken",
-            "the model-index of the card cannot be read",
-            found=str(error).splitlines()[0],
-            fix="correct it, or take it out and let assay write its own",
-        ) from error
+        what = "the model-index of the card cannot be read"
+        fix = "correct it, or take it out and let assay write its own"
+        raise PlanError("markers-broken", what, found=str(error).splitlines()[0], fix=fix) from error
 
 
 def _same(result: Mapping[str, Any]) -> tuple[Any, ...]:

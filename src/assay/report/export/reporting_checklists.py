@@ -14,7 +14,7 @@ from assay.assess.record.record import Record
 from assay.core.blocks.estimate_rows import about, prose
 from assay.core.text import chance_shown, counted, quoted, visible
 from assay.report.blocks.background import fact_text, splits, stated_facts, title
-from assay.report.blocks.claims import contests
+from assay.report.blocks.comparison import contests
 from assay.report.blocks.conformity import control_name, is_stated
 from assay.report.render.markdown import prose as marked
 from assay.report.render.markdown import table

@@ -66,9 +66,8 @@ def typesetter() -> Any:  # noqa: ANN401  a module without types
     try:
         import typst
     except ImportError as error:
-        raise PlanError(
-            "missing-extra", "PDF and PNG need the typesetter Typst", fix="pip install 'typst>=0.15,<0.16'"
-        ) from error
+        what = "PDF and PNG need the typesetter Typst"
+        raise PlanError("missing-extra", what, fix="pip install 'typst>=0.15,<0.16'") from error
     return typst
 
 
@@ -105,11 +104,8 @@ def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
     except typst.TypstError as error:
         if not strict and "could not be displayed" in str(error):
             return b""
-        raise AssayError(
-            "internal",
-            f"the typesetter refused the report: {visible(error)}",
-            fix="write it as .html, and report this with the Record",
-        ) from error
+        what = f"the typesetter refused the report: {visible(error)}"
+        raise AssayError("internal", what, fix="write it as .html, and report this with the Record") from error
     return bytes(made)
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from assay.assess.conformity import clauses
 from assay.assess.conformity.clauses import profile, profiles, row_ids
-from assay.assess.conformity.preconditions import CONDITIONS
-from assay.assess.conformity.significance_uses import ASKS
+from assay.assess.conformity.preconditions import ASKS, CONDITIONS
 from assay.assess.controls import CONTROLS
 from assay.assess.plan.checked_plan import keys_at
 from assay.core.errors import PlanError

@@ -9,8 +9,8 @@ import json
 
 import pytest
 
-from assay.assess.conformity.plan_predictions import FOLDER
 from assay.assess.conformity.plan_run import run_planned
+from assay.assess.conformity.plan_sources import FOLDER
 from assay.assess.plan.checked_plan import load_plan
 from assay.assess.record.record import Record
 from assay.assess.record.verification import verify

@@ -5,7 +5,7 @@ import platform
 from importlib.metadata import version
 
 from assay.assess.controls import Moment
-from assay.assess.record.machine_fingerprint import differ, fingerprint
+from assay.assess.controls.machine import differ, fingerprint
 from tests.layers.assess.controls.looking import asked, look
 
 

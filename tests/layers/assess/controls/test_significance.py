@@ -12,7 +12,7 @@ from statsmodels.stats.multitest import multipletests
 
 from assay.assess.assess import assess
 from assay.assess.compare.plan_comparison import Entrant
-from assay.assess.conformity.plan_contests import match
+from assay.assess.conformity.plan_run import match
 from assay.assess.conformity.plan_sources import Held
 from assay.assess.controls import Inquiry
 from assay.assess.decide.plan_results import comparison_digest

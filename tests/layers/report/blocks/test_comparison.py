@@ -12,7 +12,7 @@ from assay.core.blocks import Figure
 from assay.report.blocks.comparison import Compared, _compared_parts, _forest, _glance_blocks, _letters, rank_chart
 from assay.report.blocks.findings import FindingText
 from assay.report.charts import draw
-from assay.report.render import html, markdown, notebook
+from assay.report.render import html, markdown
 from assay.report.render.terminal import summary
 from tests import flat
 
@@ -55,7 +55,7 @@ def test_names_from_outside_stay_names(pair):
     page = html.render(pair.record)
     assert "<script" not in page
     assert "default-src &#39;none&#39;" in page
-    assert "<script" not in notebook.render(pair.record)
+    assert "<script" not in html.fragment(pair.record)
     assert not re.search(r"(?<!\\)<script", markdown.render(pair.record))  # a backslash makes it text
 
 

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from assay.report.render.notebook import render
+from assay.report.render import html
 from tests.layers.assess.examples import example
 from tests.layers.report import examples
 
@@ -23,7 +23,7 @@ CASES = {
 
 @pytest.fixture(params=CASES, ids=CASES)
 def fragment(request):
-    return render(CASES[request.param]().record)
+    return html.fragment(CASES[request.param]().record)
 
 
 def test_a_fragment_begins_with_a_table_of_numbers(fragment):
@@ -62,6 +62,6 @@ def test_a_notebook_gets_html_markdown_and_text():
 
 
 def test_the_verdicts_of_a_plan_come_first():
-    fragment = render(example("faulty")[0].judged().record)
+    fragment = html.fragment(example("faulty")[0].judged().record)
     assert fragment.startswith("<p>✗ non-conforming. ISO/IEC TS 4213:2022: 1 shall row failed: R-5.3.5-2.</p>")
     assert "claims supported" in fragment

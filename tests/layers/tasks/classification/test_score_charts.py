@@ -13,7 +13,7 @@ from assay.assess.arguments import ScoreSettings
 from assay.assess.assess import assess
 from assay.core.blocks import Figure, Threshold
 from assay.report.charts import draw
-from assay.report.charts.plane import straightened
+from assay.report.charts.plot_parts import straightened
 from assay.report.render.html import policy, render, slider, stylesheet
 from assay.report.render.markdown import render as markdown
 from assay.report.render.terminal import summary

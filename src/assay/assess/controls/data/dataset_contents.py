@@ -8,19 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from assay.assess.controls.control_declaration import Inquiry, Outcome, Verdict, control, no_evidence, settle
-from assay.assess.controls.data.association import (
-    Association,
-    Cells,
-    alike,
-    as_declared,
-    associated,
-    associated_numbers,
-    compare_levels,
-    flag,
-    guessed_by,
-    judge_alike,
-    quantile_cells,
-)
+from assay.assess.controls.data import association
+from assay.assess.controls.data.association import Cells, associated
 from assay.assess.plan.plan_answers import splits_of
 from assay.core.text import counted, figure, listed, quoted
 from assay.inference.tail_probabilities import shown
@@ -81,18 +70,18 @@ def class_shares(q: Inquiry) -> Iterator[Outcome]:
     }
     labels = {label for _, label in cells}
     missing = sorted(f"{label} in {name}" for name in there for label in labels if (name, label) not in cells)
-    association, limits = associated(cells), q.plan.checks
+    relation, limits = associated(cells), q.plan.checks
     inputs = q.digests(*there)
-    if association is None:
+    if relation is None:
         yield no_evidence("there is only one class", inputs=inputs)
         return
-    gap, strength = association.largest_share_gap, association.cramers_v
-    apart = association.p < limits.alpha and (strength >= limits.association or gap >= limits.share_gap)
-    shares = f"largest gap of a class share {figure(gap)}, V {figure(strength)}, p {shown(association.p)}"
+    gap, strength = relation.largest_share_gap, relation.cramers_v
+    apart = relation.p < limits.alpha and (strength >= limits.association or gap >= limits.share_gap)
+    shares = f"largest gap of a class share {figure(gap)}, V {figure(strength)}, p {shown(relation.p)}"
     yield settle(
         (missing, "fail", f"classes without rows: {', '.join(missing[:8])}"),
         (True, "fail" if apart else "pass", shares),
-        facts={**association.to_json(), "missing": missing, "tests": [association.test]},
+        facts={**relation.to_json(), "missing": missing, "tests": [relation.test]},
         thresholds={"alpha": limits.alpha, "cramers_v": limits.association, "share_gap": limits.share_gap},
         inputs=inputs,
     )
@@ -104,7 +93,7 @@ def _features_of_splits(q: Inquiry) -> Iterator[Outcome]:
     train, others = q.of_role("train"), {**q.of_role("validation"), **q.of_role("test")}
     pairs = {f"{a} and {b}": (train[a], others[b]) for a in train for b in others}
     if pairs and q.plan.columns.features:
-        yield alike(q, q.plan.columns.features, pairs)
+        yield association.alike(q, q.plan.columns.features, pairs)
 
 
 @control("CHK-POPULATION")
@@ -112,17 +101,17 @@ def population(q: Inquiry) -> Iterator[Outcome]:
     """Looks for shares of classes, quantiles and levels of features that depart from the declared population."""
     shares, truth = q.plan.population.classes, q.plan.columns.truth
     splits = {**q.of_role("test"), **q.of_role("train")}
-    parts = [] if (declared := as_declared(q, splits)) is None else [declared]
+    parts = [] if (declared := association.as_declared(q, splits)) is None else [declared]
     if q.reference is not None:
         pairs = {f"{name} and reference": (one, q.reference) for name, one in splits.items()}
-        parts.append(alike(q, q.plan.columns.features or [], pairs))
+        parts.append(association.alike(q, q.plan.columns.features or [], pairs))
     yield from parts
     odd = "".join(f"; features {one.says}" for one in parts if one.verdict == "fail")
     there = {name: one for name, one in splits.items() if one.has(truth)}
     outcome = no_evidence("no shares of the classes are declared")
     if shares and truth is not None:
-        facts = {name: compare_levels(split, truth, shares) for name, split in there.items()}
-        outcome = replace(judge_alike(q, "", facts), inputs=q.digests(*there))
+        facts = {name: association.compare_levels(split, truth, shares) for name, split in there.items()}
+        outcome = replace(association.judge_alike(q, "", facts), inputs=q.digests(*there))
     elif q.signed(q.plan.population.absent):
         outcome = Outcome("declared", "stated: no reference is known")
     yield replace(outcome, verdict="fail" if odd else outcome.verdict, says=outcome.says + odd)
@@ -157,13 +146,13 @@ def channels(q: Inquiry) -> Iterator[Outcome]:
         for channel, column in columns.items():
             if truth is None or not split.has(truth, column):
                 continue
-            cells, association = _channel(split, column, truth)
-            if association is None:
+            cells, relation = _channel(split, column, truth)
+            if relation is None:
                 constant.append(f"{channel} in {name}")
                 continue
-            tests.add(association.test)
-            guess = dict(zip(("guess_above_chance", "guess_low"), guessed_by(cells), strict=True))
-            facts[f"{channel} in {name}"] = association.to_json() | guess
+            tests.add(relation.test)
+            guess = dict(zip(("guess_above_chance", "guess_low"), association.guessed_by(cells), strict=True))
+            facts[f"{channel} in {name}"] = relation.to_json() | guess
     answered = [f for f in ("acquisition", "preprocessing", "person", "environment") if q.says(f"channels.{f}")]
     if not facts:
         if constant or (len(answered) == 4 and not columns):  # noqa: PLR2004
@@ -178,7 +167,7 @@ def channels(q: Inquiry) -> Iterator[Outcome]:
         guesses = fact["guess_above_chance"] >= limits.excess and fact["guess_low"] > 0
         return bool(fact["cramers_v"] >= limits.association or guesses)
 
-    flagged = flag(facts, limits.alpha, large)
+    flagged = association.flag(facts, limits.alpha, large)
     parts = {name: (figure(facts[name]["cramers_v"]), figure(facts[name]["guess_above_chance"])) for name in flagged}
     bad = [f"{name} (V {strength}, guess {excess} above chance)" for name, (strength, excess) in parts.items()]
     yield settle(
@@ -191,12 +180,12 @@ def channels(q: Inquiry) -> Iterator[Outcome]:
     yield _reported(q, bad)
 
 
-def _channel(split: SplitRows, column: str, truth: str) -> tuple[Cells, Association | None]:
+def _channel(split: SplitRows, column: str, truth: str) -> tuple[Cells, association.Association | None]:
     """The table of a channel and the class with its association; a measured channel is cut into parts for the guess."""
     short = described(split, column)
     if short.numeric and short.distinct > MEASURED:
         values, codes, labels = numbers_by(split, column, truth)
-        return quantile_cells(values, codes), associated_numbers(values, codes, len(labels))
+        return association.quantile_cells(values, codes), association.associated_numbers(values, codes, len(labels))
     cells = {key: n for key, n in (split.table(column, truth) or {}).items() if None not in key}
     return cells, associated(cells) if cells else None
 

@@ -1,36 +1,133 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control of errors in the truth: what they do to values, rankings, significance and acceptance."""
+"""Controls of the ground truth: how far annotators agree, and what errors in it do to values and conclusions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from assay.assess.controls.control_declaration import Inquiry, Outcome, control, no_evidence
 from assay.assess.controls.results import values_on
 from assay.assess.decide.criteria import EVERY, Rule, criterion
+from assay.core.labels import Label
 from assay.core.text import counted, figure
-from assay.inference.data_chance import (
-    Relabelled,
-    error_rates,
-    even_errors,
-    fewest_to_lose_significance,
-    fewest_to_reverse,
-    holm_many,
-    mcnemar_p,
-)
+from assay.inference import data_chance
+from assay.inference.intervals.rater_agreement import coefficients, kappas
 from assay.measures import parse
+from assay.tally.contingency_tables import Ratings
 from assay.tally.data.feature_counts import beside
+from assay.tally.data.split_counts import SplitRows
+from assay.tally.labels.confusion import Confusion
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
+from assay.tasks.classification.estimates import View
+from assay.tasks.classification.settings import Settings
+from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.assess.assessment import Assessment
+
+Cells: TypeAlias = Mapping[tuple[Any, ...], int]
+TOGETHER: Final = {"fleiss_kappa": "Fleiss' kappa", "krippendorff_alpha": "alpha", "gwet_ac1": "AC1"}
+
+
+@control("CHK-ANNOTATOR")
+def annotators(q: Inquiry) -> Outcome:
+    """Looks for annotators who do not agree."""
+    names, table = q.plan.ground_truth.annotators or [], q.annotations
+    if table is None or len(names) < 2 or not table.has(*names):  # noqa: PLR2004
+        return no_evidence("the plan names no annotation table with two annotators")
+    least, level = q.plan.ground_truth.minimum_agreement, q.plan.intervals.level
+    rows = table.table(*names)
+    ranked = None if rows is None else _ranked(q, names, rows)
+    agreed = {pair: one for pair in combinations(names, 2) if (one := _compare(table, pair, ranked, level))}
+    pairs: dict[str, Any] = {f"{a}, {b}": one for (a, b), one in agreed.items()}
+    if not pairs:
+        return no_evidence("no item was labelled by two annotators")
+    facts: dict[str, Any] = {"pairs": pairs}
+    if rows is not None:
+        tally = Ratings.from_cells(rows, labels=ranked)
+        facts["together"] = {"items": tally.items, "items_labelled_twice": tally.several.items}
+        facts["together"] |= coefficients(tally, level, ordered=ranked is not None, raters=3)
+    shown = _described(pairs, facts.get("together") if len(names) > 2 else None)  # noqa: PLR2004  two are a pair
+    low = [] if least is None else _below(agreed, least)
+    said = f"below the declared minimum: {'; '.join(low)}" if low else shown
+    thresholds = {} if least is None else {"minimum_kappa": least}
+    inputs = {table.name: table.sha256}
+    return Outcome("fail" if low else "pass", said, facts=facts, thresholds=thresholds, inputs=inputs)
+
+
+def _below(agreed: Mapping[tuple[str, str], dict[str, Any]], least: float) -> list[str]:
+    """Pairs of annotators whose kappa is below the declared minimum."""
+    kappas_of = {pair: one["kappa"] for pair, one in agreed.items() if one["kappa"] is not None}
+    return [f"{a} and {b}: kappa {figure(kappa)}" for (a, b), kappa in kappas_of.items() if kappa < least]
+
+
+def _described(pairs: Mapping[str, Any], together: Mapping[str, Any] | None) -> str:
+    """The coefficients of all annotators where they are more than two, and of the first pairs."""
+    words = [] if together is None else [f"{symbol} {_shown(together[name]['value'], together[name])}"
+                                         for name, symbol in TOGETHER.items()]  # fmt: skip
+    first = [
+        f"{name}: agreement {figure(pair['agreement'])}, kappa {_shown(pair['kappa'], pair)}"
+        for name, pair in list(pairs.items())[:3]
+    ]
+    return "; ".join([*([", ".join(words)] if words else []), *first])
+
+
+def _shown(value: float | None, facts: dict[str, Any]) -> str:
+    if value is None:
+        return "undefined"
+    ends = f"{figure(facts['low'])} to {figure(facts['high'])}" if facts["low"] is not None else "no interval"
+    return f"{figure(value)} ({ends})"
+
+
+def _compare(table: SplitRows, pair: tuple[str, str], ranked: tuple[Label, ...] | None, level: float) -> dict[str, Any]:
+    """The agreement of two annotators on the items that both labelled; nothing where there are none."""
+    cells = {key: n for key, n in (table.table(*pair) or {}).items() if None not in key}
+    ordered = {} if ranked is None or not cells else kappas(cells, ranked, level, ordered=True)
+    return _pair(cells) | {f"kappa{tail}": kappa for tail, kappa in ordered.items() if tail} if cells else {}
+
+
+def _pair(cells: Cells) -> dict[str, Any]:
+    labels = tuple(sorted({label for key in cells for label in key}, key=str))
+    n = sum(cells.values())
+    agreement = sum(count for (a, b), count in cells.items() if a == b) / n
+    first = {label: sum(c for (a, _), c in cells.items() if a == label) / n for label in labels}
+    second = {label: sum(c for (_, b), c in cells.items() if b == label) / n for label in labels}
+    by_class = {
+        str(label): 2 * cells.get((label, label), 0) / (n * (first[label] + second[label]))
+        for label in labels
+        if first[label] + second[label]
+    }
+    kappa: dict[str, Any] = dict.fromkeys(("kappa", "low", "high"))
+    if len(labels) > 1:
+        tally = Confusion.from_cells({(a, b): c for (a, b), c in cells.items()}, labels=labels, rows=n)
+        estimate = View(Classified(confusion=tally, positive=None), Settings())["cohen_kappa"]
+        kappa = {"kappa": estimate.value, "low": estimate.low, "high": estimate.high}
+    return {
+        "items": n,
+        "agreement": agreement,
+        **kappa,
+        "by_class": by_class,
+        "bias_index": max(abs(first[label] - second[label]) for label in labels),
+        "largest_share": max((first[label] + second[label]) / 2 for label in labels),
+    }
+
+
+def _ranked(q: Inquiry, names: list[str], rows: Cells) -> tuple[Label, ...] | None:
+    """The classes in their order, if they have one and every label given is among them."""
+    classes = q.plan.task.classes
+    if not q.plan.task.ordered or not classes:
+        return None
+    own = {str(one): one for key in rows for one in key if one is not None}
+    found = tuple(own.get(str(one), one) for one in classes)
+    return found if set(own.values()) <= set(found) and names else None
+
 
 ENDS: Final = (2.5, 97.5)
 NEVER: Final = "no number of labels turns it"
@@ -83,7 +180,7 @@ def _errors(q: Inquiry, model: Assessment) -> Errors | str:
         return _annotated(beside(split, table, str(key), [str(truth)], names), labels)  # type: ignore[arg-type]
     rate = q.plan.ground_truth.error_rate
     if rate is not None and q.loaded.signed and len(labels) > 1:
-        matrix = even_errors(rate, len(labels))
+        matrix = data_chance.even_errors(rate, len(labels))
         return Errors(matrix=matrix, source="at the declared rate", facts={"error_rate": rate})
     return "no annotations can be set beside the truth by id, and no error rate is declared"
 
@@ -103,7 +200,7 @@ def _annotated(cells: Mapping[tuple[Any, ...], int], labels: list[str]) -> Error
                 pairs[pair] = pairs.get(pair, 0) + n
     if not pairs:
         return "no annotated item is among the test rows"
-    matrix = error_rates(pairs, len(labels))
+    matrix = data_chance.error_rates(pairs, len(labels))
     rates = {label: float(1 - matrix[i, i]) for i, label in enumerate(labels)}
     facts = {"items": items, "disputed": disputed, "error_rate_by_class": rates}
     return Errors(matrix=matrix, source="as often as annotators err", facts=facts)
@@ -114,7 +211,7 @@ def _relabelled(model: Assessment, errors: Errors) -> Multiclass:
     cells = model.confusion
     count = np.array([int(n) for n in cells.count], dtype=np.int64)
     codes = np.stack([cells.truth, cells.predicted], axis=1).astype(np.int64)
-    return Relabelled(labels=model.labels, codes=codes, count=count, error=errors.matrix).tables(0)
+    return data_chance.Relabelled(labels=model.labels, codes=codes, count=count, error=errors.matrix).tables(0)
 
 
 def _value(q: Inquiry, model: Assessment, errors: Errors) -> dict[str, Any]:
@@ -159,13 +256,13 @@ def _rivals(q: Inquiry, errors: Errors) -> dict[str, dict[str, Any]]:
     paired, alpha = comparison.paired, comparison.findings[0].alpha
     if q.model not in paired.models or paired.labels != q.assessment.labels:
         return {}
-    drawn = Relabelled(labels=paired.labels, codes=paired.codes, count=paired.count, error=errors.matrix)
+    drawn = data_chance.Relabelled(labels=paired.labels, codes=paired.codes, count=paired.count, error=errors.matrix)
     names = list(combinations(paired.models, 2))
     tables = [paired.outcomes(*pair) for pair in names]
-    raw = mcnemar_p(np.array([one.only_a for one in tables]), np.array([one.only_b for one in tables]))
+    raw = data_chance.mcnemar_p(np.array([one.only_a for one in tables]), np.array([one.only_b for one in tables]))
     disputes = [drawn.disputes(*(paired.models.index(one) for one in pair)) for pair in names]
-    draws = np.stack([mcnemar_p(*one) for one in disputes])
-    now, then = holm_many(raw[:, np.newaxis])[:, 0], holm_many(draws)
+    draws = np.stack([data_chance.mcnemar_p(*one) for one in disputes])
+    now, then = data_chance.holm_many(raw[:, np.newaxis])[:, 0], data_chance.holm_many(draws)
     conclusions = {}
     for place, pair in enumerate(names):
         if q.model in pair:
@@ -193,7 +290,7 @@ def _judge_pair(
     (p, adjusted), ahead, behind = ps, max(only), min(only)
     # The level this pair is held to among all pairs, as its own p was corrected.
     level = alpha * p / adjusted if adjusted else alpha
-    fewest = fewest_to_lose_significance(ahead, behind, level) if adjusted < alpha else None
+    fewest = data_chance.fewest_to_lose_significance(ahead, behind, level) if adjusted < alpha else None
     same = ranking & significant if adjusted < alpha else ~significant
     return {
         "p": p,
@@ -203,5 +300,5 @@ def _judge_pair(
         "significant": float(significant.mean()),
         "fewest_labels": fewest,
         "fewest_none": None if fewest is not None else NEVER if adjusted < alpha else "it is not significant",
-        "fewest_to_reverse_ranking": fewest_to_reverse(ahead, behind),
+        "fewest_to_reverse_ranking": data_chance.fewest_to_reverse(ahead, behind),
     }

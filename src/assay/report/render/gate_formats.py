@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decisions where GitHub shows them: annotations beside a commit, and the summary of a workflow step."""
+"""Decisions where pipelines show them: annotations and step summaries of GitHub, and JUnit XML."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
+from xml.etree import ElementTree as ET
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Reach
+from assay.core.text import visible
 from assay.report.blocks import background
 from assay.report.blocks.decisions import decision_blocks, verdicts
 from assay.report.render.markdown import block_lines, prose
@@ -58,3 +61,30 @@ def _command(kind: str, title: str, text: str) -> str:
     marks = {"%": "%25", "\r": "%0D", "\n": "%0A"}
     in_text, in_title = (str.maketrans(given) for given in (marks, {**marks, ":": "%3A", ",": "%2C"}))
     return f"::{kind} title={title.translate(in_title)}::{text.translate(in_text)}"
+
+
+TAGS: Final = {"fail": "failure", "inconclusive": "error"}
+SUITE: Final = "assay gate"
+
+
+def render(records: Mapping[str, Record]) -> str:
+    """The decisions of one or several Records, by what each is called."""
+    root = ET.Element("testsuites", name=SUITE)
+    totals: Counter[str] = Counter(tests=0, failures=0, errors=0)
+    for name, record in records.items():
+        rows = verdicts(record).rows
+        words = [decision.verdict for decision in rows]
+        counts = {"tests": len(rows), "failures": words.count("fail"), "errors": words.count("inconclusive")}
+        totals.update(counts)
+        title = visible(name) if name else background.title(record)
+        shown = {"name": title, "skipped": "0", **{key: str(n) for key, n in counts.items()}}
+        suite = ET.SubElement(root, "testsuite", shown)
+        for decision in rows:
+            case = ET.SubElement(suite, "testcase", classname=f"{SUITE}.{title}", name=decision.criterion)
+            tag, word = TAGS.get(decision.verdict, "system-out"), decision.verdict
+            said = {"message": decision.why, "type": word} if word in TAGS else {}
+            ET.SubElement(case, tag, said).text = "\n".join(filter(None, (decision.why, decision.needed)))
+    for key, n in totals.items():
+        root.set(key, str(n))
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
