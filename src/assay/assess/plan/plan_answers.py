@@ -79,9 +79,14 @@ def open_answers(plan: LoadedPlan, rows: tuple[Row, ...]) -> list[OpenAnswer]:
         stated_rows = [row for row in rows if row.states and _may_apply(plan, row)]
         identity = plan.plan.plan
         waiting |= {f"plan.{name}": stated_rows for name in ("assessor", "date") if not stated(getattr(identity, name))}
-    shall = {path: tuple(row.id for row in own if row.strength == "shall") for path, own in waiting.items()}
-    ids = {path: tuple(row.id for row in own) for path, own in waiting.items()}
-    answers = [OpenAnswer(path=path, rows=ids[path], shall=shall[path]) for path in waiting]
+    answers = [
+        OpenAnswer(
+            path=path,
+            rows=tuple(row.id for row in own),
+            shall=tuple(row.id for row in own if row.strength == "shall"),
+        )
+        for path, own in waiting.items()
+    ]
     return sorted(answers, key=lambda one: (-len(one.shall), -len(one.rows), one.path))
 
 
