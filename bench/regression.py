@@ -46,19 +46,19 @@ stats.spearmanr(y, p)
     "floor: rows in NumPy and SHA-256 of the file": """
 import hashlib
 import duckdb, numpy
-from assay.rows.engines.arrow_batches import batches
+from assay.rows.engines.duckdb_engine import query_batches
 with open(path, "rb") as file:
     hashlib.file_digest(file, "sha256")
-rows = sum(len(y) for y, p in batches(duckdb, f"SELECT truth, predicted FROM '{path}'"))
+rows = sum(len(y) for y, p in query_batches(duckdb, f"SELECT truth, predicted FROM '{path}'"))
 """,
     "floor: the same, logarithms and two histograms": """
 import hashlib
 import duckdb
 import numpy as np
-from assay.rows.engines.arrow_batches import batches
+from assay.rows.engines.duckdb_engine import query_batches
 with open(path, "rb") as file:
     hashlib.file_digest(file, "sha256")
-for truth, predicted in batches(duckdb, f"SELECT truth, predicted FROM '{path}'"):
+for truth, predicted in query_batches(duckdb, f"SELECT truth, predicted FROM '{path}'"):
     for first in range(0, len(truth), 8192):
         y, p = truth[first:first + 8192], predicted[first:first + 8192]
         e = y - p
@@ -71,11 +71,11 @@ for truth, predicted in batches(duckdb, f"SELECT truth, predicted FROM '{path}'"
 import hashlib
 import duckdb
 import numpy as np
-from assay.rows.engines.arrow_batches import batches
+from assay.rows.engines.duckdb_engine import query_batches
 from assay.tasks.regression.row_totals import sum_batch
 with open(path, "rb") as file:
     hashlib.file_digest(file, "sha256")
-for y, p in batches(duckdb, f"SELECT truth, predicted FROM '{path}'"):
+for y, p in query_batches(duckdb, f"SELECT truth, predicted FROM '{path}'"):
     e = y - p
     ends = float(y.min()), float(y.max()), float(e.min()), float(e.max())
     sum_batch({"truth": y, "predicted": p}, e, ends, None)
