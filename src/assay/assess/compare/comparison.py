@@ -143,12 +143,14 @@ class Comparison(ComparisonResult):
 
     @cached_property
     def ranking(self) -> list[Place]:
-        """The models from best to worst by the value the comparison turns on."""
+        """The models from best to worst by the value the comparison turns on; none where a model has no such value."""
         measure, value, high = self._values()
+        if any(map(math.isnan, value.values())):
+            return []
         return self._ranked(measure, {model: value[model] for model in self.models}, ("", measure), high=high)
 
     def _values(self) -> tuple[str, dict[str, float], bool]:
-        """The measure, the value of each model, and whether high is good."""
+        """The measure, the value of each model (NaN where undefined), and whether high is good."""
         if self.values is not None:
             named, value = value_of_each(self.values, self._data.get("per"))
             return named, value, named != MEAN_RANK and not self.asked.lower_is_better
@@ -165,10 +167,10 @@ class Comparison(ComparisonResult):
 
     def _of_labels(self) -> tuple[str, dict[str, float], bool]:
         if not self._views:
-            return "auroc", dict.fromkeys(self.models, 0.5), True
+            return "auroc", dict.fromkeys(self.models, math.nan), True
         by_class = zip(*(one.multiclass().actual.tolist() for one in self._confusions().values()), strict=True)
         name = _label_measure([sum(sizes) for sizes in by_class])
-        return name, {model: float(view[name].value or 0.0) for model, view in self._views.items()}, True
+        return name, {model: cast("float", view[name].value) for model, view in self._views.items()}, True
 
     def _costs(self, costs: Costs) -> dict[str, float]:
         """The mean cost of each model."""
@@ -182,7 +184,7 @@ class Comparison(ComparisonResult):
             every = [_unit_values(one, self.positive)[1] for one in tally.rows]
             return "auroc_macro", {model: value for one in every for model, value in one.items()}, True
         parts = zip(self.models, tally.scores or (), strict=True)
-        return "auroc", {m: float(areas(one).area[0]) if min(one.m, one.n) > 1 else 0.5 for m, one in parts}, True
+        return "auroc", {m: float(areas(one).area[0]) if min(one.m, one.n) > 1 else math.nan for m, one in parts}, True
 
     @cached_property
     def record(self) -> Record:
@@ -289,7 +291,7 @@ def _unit_values(t: PerUnit, positive: Label | None) -> tuple[str, dict[str, flo
     else:
         name = t.area if t.calls is None else _label_measure(t.class_weights().tolist())
         values = {model: judge_units(t.only(model, model), name, positive).exact[0] for model in t.models}
-    return name, {model: 0.0 if math.isnan(value) else value for model, value in values.items()}, True
+    return name, values, True
 
 
 def _label_measure(sizes: Sequence[float]) -> str:

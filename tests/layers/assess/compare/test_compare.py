@@ -438,3 +438,13 @@ def test_repeated_ids_of_one_table_are_refused_as_in_an_assessment():
     table = {"case": [1, 1, 2, 3], "y": [1, 0, 1, 0], "a": [1, 0, 0, 0], "b": [1, 1, 1, 0]}
     with pytest.raises(assay.RowsError, match="1 id stands in more than one row"):
         assay.compare(data=pl.DataFrame(table), truth="y", predicted={"a": "a", "b": "b"}, id="case", positive=1)
+
+
+@pytest.mark.parametrize("more", [{}, {"unit": [i // 2 for i in range(20)]}], ids=["rows", "units"])
+def test_models_without_a_value_are_not_ranked(more):
+    """An area without positives is undefined, not one half or zero."""
+    scores = {"A": np.arange(20) / 20, "B": np.arange(20)[::-1] / 20}
+    c = assay.compare(truth=[0] * 20, score=scores, positive=1, labels=[0, 1], **more)
+    assert c.ranking == c.record["ranking"] == []
+    assert "Ranking" not in str(c)
+    assert all(finding.reason for finding in c.findings)
