@@ -298,10 +298,10 @@ def _outside(
     likely = _looks_like(order, known)
     like = f": {likely[0]}" if likely else ""
     close = nearest(str(order[0]), [str(x) for x in known])
-    every = [*known, *order]
+    labels = [*known, *order]
     meant = f'"{visible(close)}" may be meant; ' if close else ""
-    typed = " ".join(f"--label {visible(x)}" for x in every[:SHOWN_LABELS]) + (" ..." if every[SHOWN_LABELS:] else "")
-    declare = f"declare every class: labels=[{listed(every)}] ({typed})"
+    typed = " ".join(f"--label {visible(x)}" for x in labels[:SHOWN_LABELS]) + (" ..." if labels[SHOWN_LABELS:] else "")
+    declare = f"declare every class: labels=[{listed(labels)}] ({typed})"
     raise UnknownLabel(
         "label-not-declared",
         f"the {role} column holds {counted(len(order), 'label')} not among the classes{like}",

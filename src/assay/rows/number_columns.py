@@ -31,24 +31,8 @@ def exact_floats(
     >>> exact_floats(np.array([1, None], dtype=object), unfit=RowsError, inexact=RowsError)
     array([ 1., nan])
     """
-
-    def exact(value: Any, place: str) -> float:  # noqa: ANN401
-        """Whole to 2^53, not more digits than a float64 has, neither too large nor lost."""
-        if absent(value):
-            return np.nan
-        if not isinstance(value, (numbers.Real, Decimal)):
-            raise unfit(visible(repr(value)) + place)
-        real = _real(value)
-        whole = isinstance(value, int) and abs(value) > EXACT
-        digits = isinstance(value, Decimal) and value.is_finite() and len(value.normalize().as_tuple().digits) > DIGITS
-        lost = (not real and bool(value)) or (np.isinf(real) and value != real)
-        wider = not isinstance(value, (int, float, Decimal, Fraction)) and not np.isnan(real) and real != value
-        if whole or digits or lost or wider:
-            raise inexact(visible(repr(value)) + place)
-        return real
-
     if array.dtype.kind == "O":
-        return np.array([exact(value, f" at index {i}") for i, value in enumerate(array)], dtype=np.float64)
+        return np.array([_exact(v, f" at index {i}", unfit, inexact) for i, v in enumerate(array)], dtype=np.float64)
     if array.dtype.kind not in "iufb":
         raise unfit(str(array.dtype))
     real: NDArray[np.float64] = array.astype(np.float64, copy=False)
@@ -56,6 +40,27 @@ def exact_floats(
         raise inexact(str(array[np.argmax(np.abs(array.astype(np.float64)))]))
     if array.dtype.itemsize > real.dtype.itemsize and not bool((same := (real == array) | np.isnan(array)).all()):
         raise inexact(repr(array[np.flatnonzero(~same)[0]]))
+    return real
+
+
+def _exact(
+    value: Any,  # noqa: ANN401
+    place: str,
+    unfit: Callable[[str], AssayError],
+    inexact: Callable[[str], AssayError],
+) -> float:
+    """A number as float64, if that holds it: whole to 2^53, not more digits than it has, neither too large nor lost."""
+    if absent(value):
+        return np.nan
+    if not isinstance(value, (numbers.Real, Decimal)):
+        raise unfit(visible(repr(value)) + place)
+    real = _real(value)
+    whole = isinstance(value, int) and abs(value) > EXACT
+    digits = isinstance(value, Decimal) and value.is_finite() and len(value.normalize().as_tuple().digits) > DIGITS
+    lost = (not real and bool(value)) or (np.isinf(real) and value != real)
+    wider = not isinstance(value, (int, float, Decimal, Fraction)) and not np.isnan(real) and real != value
+    if whole or digits or lost or wider:
+        raise inexact(visible(repr(value)) + place)
     return real
 
 

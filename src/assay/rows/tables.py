@@ -157,12 +157,10 @@ def to_numbers(array: NDArray[Any], role: str) -> NDArray[np.float64]:
     def unfit(found: str) -> RowsError:
         return not_numbers(role, f"{role} must hold numbers", found=found)
 
-    def inexact(found: str) -> RowsError:
-        what = (
-            f"{role} holds a number that float64 cannot hold: a whole one above 2^53, or one with too many digits, too"
-        )
+    def inexact(finding: str) -> RowsError:
+        what = f"{role} holds a number that float64 cannot hold: a whole one above 2^53, or one with too many digits,"
         fix = "subtract a common offset from truth and prediction first, or round them yourself"
-        return not_numbers(role, f"{what} large or too small", fix, found=found)
+        return not_numbers(role, f"{what} too large or too small", fix, found=finding)
 
     return exact_floats(array, unfit=unfit, inexact=inexact)
 
