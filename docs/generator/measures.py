@@ -22,9 +22,8 @@ from assay.measures import REGISTRY, Measure
 from assay.measures.averages import POLICIES
 from assay.measures.catalogue import grain
 from assay.report.sentences import FAMILIES
-from assay.tally.labels.confusion import Confusion
+from assay.tally.labels.confusion import Confusion, Priced
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
-from assay.tally.labels.confusion import Priced
 from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_tally import Scores

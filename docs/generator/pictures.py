@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import sys
 import tempfile
@@ -58,14 +59,14 @@ def _drawn(page: Any, name: str, report: Path) -> Path:  # noqa: ANN401  Playwri
 
 def _reports(place: Path) -> dict[str, Path]:
     from assay.app.demo import demo_assessments
-    from assay.rows.files.file import open_file
 
     results: dict[str, Any] = dict(demo_assessments(None, place, quiet=True)[0])
     for task in TASKS:
         results[task] = next(iter(demo_assessments(task, place, quiet=True)[0].values()))
     screening = Path(assay.__file__).parent / "app" / "examples" / "screening.csv"
-    rows = open_file(str(screening)).fetch("SELECT truth, predicted, score FROM rows")
-    truth, first, score = (list(column) for column in zip(*rows, strict=True))
+    with screening.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    truth, first, score = ([row[name] for row in rows] for name in ("truth", "predicted", "score"))
     second = ["disease" if float(value) >= 0.5 else "healthy" for value in score]  # noqa: PLR2004  a usual threshold
     results["comparison"] = assay.compare(truth=truth, predicted={"old": first, "new": second}, positive="disease")
     paths = {}

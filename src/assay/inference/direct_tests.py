@@ -124,12 +124,12 @@ test = run_test
 """The public name."""
 
 
-def _check_read(wanted: Significance, inputs: Inputs, every: Iterable[Significance]) -> None:
+def _check_read(wanted: Significance, inputs: Inputs, tests: Iterable[Significance]) -> None:
     """Refuse what a test would pass over, such as units where rows count as independent."""
     for role, kind in READ_BY.items():
         if getattr(inputs, role) is not None and wanted.takes is not kind:
             what = f"{wanted.name} does not read {role}="
-            readers = listed(test.name for test in every if test.takes is kind)
+            readers = listed(test.name for test in tests if test.takes is kind)
             raise PlanError("test-refused", what, where=role, known=f"read by {readers}", fix=f"leave {role}= out")
 
 
