@@ -14,6 +14,7 @@ import pytest
 import scipy.stats as ss
 from sklearn import metrics
 
+from assay.inference.tail_probabilities import Tail
 from assay.inference.tests import anova, contingency, mcnemar, means, ranks, several_ranks, strata, variance
 from assay.inference.tests.delong import areas, delong
 from assay.inference.tests_catalogue import find_test
@@ -327,6 +328,9 @@ def test_tables_of_counts_equal_scipy_and_statsmodels(seed):
     theirs = peer.StratifiedTable(tables)
     assert stack.p == near(theirs.test_null_odds(correction=False).pvalue, rel=1e-9)
     assert stack.effect.value == near(theirs.oddsratio_pooled, rel=1e-10)
+    equal_odds = float(theirs.test_equal_odds().pvalue)
+    assert [check.seen for check in stack.checks] == [f"Breslow-Day p {Tail.of(equal_odds)}"]
+    assert [check.holds for check in stack.checks] == [equal_odds > 0.05]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

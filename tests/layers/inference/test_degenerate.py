@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import bartlett, kurtosis
+from scipy.stats import bartlett, kurtosis, shapiro, skew
 
 import assay
 from assay.core.errors import OutOfRange, PlanError, RowsError, UnpairedRows
@@ -25,6 +25,7 @@ from assay.inference.tests.mcnemar import mcnemar_continuity, mcnemar_exact, mcn
 from assay.inference.tests.means import corrected_resampled_t, five_by_two_f, five_by_two_t, half_sample_t, paired_t
 from assay.inference.tests.ranks import wilcoxon, wilcoxon_pratt
 from assay.inference.tests.several_ranks import conover, friedman, iman_davenport
+from assay.inference.tests.variance import normality
 from assay.inference.tests_catalogue import find_test
 from assay.inference.units.permutation_and_bootstrap import paired_bootstrap, paired_permutation
 from assay.measures import parse
@@ -34,7 +35,7 @@ from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.paired.per_unit import PerUnit
-from assay.tally.real_values import FiveByTwo, Folds, Groups, Halved, Pairs
+from assay.tally.real_values import Exact, FiveByTwo, Folds, Groups, Halved, Pairs
 from tests import flat
 from tests.block_rows import blocks_of
 
@@ -413,3 +414,33 @@ def test_f_of_equal_weights_has_the_interval_of_f1():
     f1, equal, other = (a[name] for name in names)
     assert (equal.low, equal.high, equal.interval.method) == (f1.low, f1.high, f1.interval.method)
     assert other.interval.method != f1.interval.method
+
+
+def test_the_shape_of_values_is_told_with_their_skewness():
+    values = [0.1, 0.4, 0.2, 0.9, 3.5, 0.6, 0.3]
+    seen = normality(Exact.of(values), "values").seen
+    told = f"Shapiro-Wilk p = {shapiro(values).pvalue:.3g}, skewness {skew(values):.2f}"
+    assert seen == f"{told}; with so few values a pass proves nothing"
+    assert normality(Exact.of([1.0, 1.0, 1.0]), "values").seen == "all values are equal"
+
+
+@pytest.mark.parametrize(("smallest", "enough"), [(5, True), (4, False)])
+def test_five_values_in_every_group_are_enough_for_kruskal_and_wallis(smallest, enough):
+    sizes = {"A": smallest, "B": 6, "C": 7}
+    groups = Groups.of({name: [float(i * i % 11) for i in range(n)] for name, n in sizes.items()})
+    assert [check.holds for check in find_test("kruskal_wallis")(groups).checks] == [enough]
+
+
+@pytest.mark.parametrize("name", ["area_non_inferiority", "auroc_non_inferiority"])
+def test_areas_are_never_a_whole_apart(name):
+    t = PairedScores(models=("A", "B"), positives=np.array([[3.0, 4.0]] * 2), negatives=np.array([[1.0, 2.0]] * 2))
+    with pytest.raises(PlanError, match="margin"):
+        find_test(name)(t, margin=1.5)
+
+
+def test_scores_of_minus_zero_are_those_of_zero():
+    zero, minus = (
+        PerUnit.of(truth=[0, 1], labels=(0, 1), models=("A",), scores={"A": np.array([value, 1.0])}, subject=[1, 2])
+        for value in (0.0, -0.0)
+    )
+    assert zero.scores.tobytes() == minus.scores.tobytes()

@@ -89,3 +89,11 @@ def test_more_units_than_are_swapped_take_the_z_form(monkeypatch, most, test):
     assert found.test == test
     z = stats.ttest_rel(x[:, 0], x[:, 1]).statistic
     assert test != "unit_z" or found.p == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-9)
+
+
+def test_swaps_that_are_exactly_as_far_count_as_such():
+    """One unit differs: each swap keeps the difference or turns it around."""
+    x = np.full((9, 2), 0.3)
+    x[4, 0] = 0.7
+    paired = UnitModels.build(("A", "B"), ("n", "x"), np.stack([np.ones_like(x), x], axis=2))
+    assert compare_measure(MEAN, paired, Values, ("A", "B"), swaps=99).p == 1.0

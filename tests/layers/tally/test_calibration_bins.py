@@ -58,3 +58,12 @@ def test_what_is_no_probability_is_refused():
 def test_edges_of_equal_width_are_rounded_once():
     assert equal_width(3).tolist() == [0.0, 1 / 3, 2 / 3, 1.0]
     assert equal_mass(table([]), 3).tolist() == [0.0, 1.0]
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=12), st.integers(1, 6))
+def test_equal_masses_begin_where_the_middle_of_the_rows_of_a_score_passes_a_part(counts, bins):
+    scores = [(1 + i) / (1 + len(counts)) for i in range(len(counts))]
+    ranked = table([(score, i % 2 == 0) for score, n in zip(scores, counts, strict=True) for i in range(n)])
+    places = [min(bins * (2 * sum(counts[:i]) + n) // (2 * sum(counts)), bins - 1) for i, n in enumerate(counts)]
+    begins = [scores[i] for i in range(1, len(counts)) if places[i] != places[i - 1]]
+    assert equal_mass(ranked, bins).tolist() == [0.0, *begins, 1.0]

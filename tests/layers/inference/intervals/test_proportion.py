@@ -168,3 +168,10 @@ def test_a_ratio_of_ten_thousand_million_rows_is_still_found():
 @pytest.mark.parametrize("freedom", [3, 1999, 2000, 2500.5, 1e5, 1e9])
 def test_a_quantile_of_student_is_that_of_scipy(freedom, share):
     assert student_quantile(share, freedom) == pytest.approx(stdtrit(freedom, share), rel=2e-14)
+
+
+@pytest.mark.parametrize("method", SHARES)
+def test_shares_of_a_stack_are_those_of_single_ones_at_few_rows(method):
+    of = np.arange(1, FEWEST + 3)
+    low, high = of_shares(np.ones(len(of)), of.astype(float), 0.95, method)
+    assert list(zip(low.tolist(), high.tolist(), strict=True)) == [of_share(1, int(n), 0.95, method) for n in of]

@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom, norm, t
 
-from assay.inference.units.run_intervals import find_units, percentile_interval, runs_test, share_interval
+from assay.inference.units.run_intervals import (
+    _jackknife_logit,
+    find_units,
+    percentile_interval,
+    runs_test,
+    share_interval,
+)
 from tests.timed import count_durations
 
 
@@ -217,3 +223,9 @@ def test_a_stream_at_the_level_of_the_test_for_dependence():
 def test_four_answers_are_enough_for_the_runs_test():
     variance = 8 * (8 - 4) / (16 * 3)  # two above and two below the median
     assert runs_test(count_durations([0.01, 0.09, 0.02, 0.08])) == pytest.approx(2 * norm.sf(1 / math.sqrt(variance)))
+
+
+@pytest.mark.parametrize(("within", "known"), [((1, 1, 0, 0, 0), True), ((1, 0, 0, 0, 0), False)])
+def test_a_share_of_runs_has_a_logit_while_an_answer_is_left_without_any_run(within, known):
+    interval = _jackknife_logit(np.array(within, dtype=float), np.full(5, 10.0), 0.9)
+    assert (interval is not None) == known

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
 from assay.core.errors import MissingColumn
@@ -83,3 +85,7 @@ def test_an_empty_side_shares_nothing(tmp_path):
 def test_data_sets_without_a_row_in_common_share_nothing(tmp_path):
     shared = opened(tmp_path, "id\n1\n2\n").shared(opened(tmp_path, "id\n7\n8\n", "b.csv"), "id")
     assert (shared.rows, shared.distinct) == (0, 0)
+
+
+def test_the_digest_of_one_file_is_its_sha_256(tmp_path):
+    assert opened(tmp_path, "id\n1\n").sha256 == hashlib.sha256(b"id\n1\n").hexdigest()
