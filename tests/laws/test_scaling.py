@@ -72,3 +72,9 @@ def test_a_heavy_negative_below_all_others_takes_nothing_from_average_precision(
     pos, neg = np.array([0, 1, 0, 2, 0, 0.5]), np.array([2.0**power, 0, 0.25, 0, 1, 0])
     found = parse("average_precision")(Ranked(score=score, pos=pos, neg=neg)).value
     assert found == pytest.approx((0.5 * 1 + 2 * 2.5 / 3.5 + 1 * 3.5 / 4.75) / 3.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("power", [0, -9])
+def test_one_score_errs_on_half_of_each_class_whatever_it_weighs(power):
+    one = Ranked(score=np.array([0.5]), pos=np.array([2.0**power]), neg=np.array([2.0**power]))
+    assert parse("equal_error_rate")(one).value == 0.5

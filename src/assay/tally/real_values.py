@@ -43,7 +43,7 @@ class Exact:
         if isinstance(values, np.ndarray) and values.dtype == np.float64:
             return cls._of_doubles(values)
         exact = [Fraction(cast("float", value)) for value in values]
-        over = math.lcm(*(fraction.denominator for fraction in exact)) if exact else 1
+        over = math.lcm(*(fraction.denominator for fraction in exact))
         return cls([fraction.numerator * (over // fraction.denominator) for fraction in exact], over)
 
     @classmethod

@@ -29,7 +29,7 @@ from assay.inference.tests.variance import normality
 from assay.inference.tests_catalogue import find_test
 from assay.inference.units.permutation_and_bootstrap import paired_bootstrap, paired_permutation
 from assay.measures import parse
-from assay.tally.contingency_tables import Outcomes, Strata, Table
+from assay.tally.contingency_tables import Outcomes, Strata, Successes, Table
 from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.joint_cells import PairedLabels
@@ -444,3 +444,10 @@ def test_scores_of_minus_zero_are_those_of_zero():
         for value in (0.0, -0.0)
     )
     assert zero.scores.tobytes() == minus.scores.tobytes()
+
+
+@pytest.mark.parametrize(("successes", "against"), [(5000, 0.1), (0, 0.9)])
+def test_a_share_beyond_doubles_keeps_the_logarithm_of_its_chance(successes, against):
+    """Twice 0.1 ** 5000."""
+    found = find_test("exact_binomial")(Successes(successes=successes, n=5000, against=against))
+    assert found.log10_p == pytest.approx(math.log10(2) - 5000)

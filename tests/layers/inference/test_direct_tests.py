@@ -135,6 +135,14 @@ def test_a_channel_where_fewer_than_five_are_expected_is_counted_in_a_note():
     )
 
 
+def test_rows_that_mostly_fall_one_way_are_expected_to_be_few_the_other_way():
+    """Nine of ten rows in dispute fall to A, so that two and four are expected to fall to B."""
+    channels = {"x": [[1, 18], [2, 1]], "y": [[1, 36], [4, 1]]}
+    assert assay.test("channel_heterogeneity", table=channels).notes == (
+        "fewer than five expected in 2 channels: read p with care",
+    )
+
+
 def test_every_kind_of_tally_can_be_built():
     assert {one.takes for one in every_test()} <= set(KINDS)
 

@@ -18,7 +18,7 @@ from assay.inference.findings import Check, Effect, Finding, Real, no_number, re
 from assay.inference.intervals.proportion import recovered, wilson
 from assay.inference.power import least_chi_squared, least_normal
 from assay.inference.resampling import SEED, stream
-from assay.inference.tail_probabilities import CERTAIN, Tail, normal
+from assay.inference.tail_probabilities import CERTAIN, Tail, fisher_f
 from assay.tally.contingency_tables import Successes, Table
 
 if TYPE_CHECKING:
@@ -246,11 +246,16 @@ def exact_binomial(t: Successes, *, level: float = 0.95) -> Finding:
         return no_number(name, lost, "successes", least=None)
     below = float(bdtr(t.successes, t.n, t.against))
     above = float(bdtrc(t.successes - 1, t.n, t.against)) if t.successes else 1.0
-    p = 2 * min(below, above)
+    if p := 2 * min(below, above):
+        chance = Tail.of(p)
+    else:  # the same tail as one of F, whose logarithm is known
+        k, share = (t.successes, t.against) if above < below else (t.n - t.successes, 1 - t.against)
+        tail = fisher_f(k * (1 - share) / ((t.n - k + 1) * share), 2 * (t.n - k + 1), 2 * k)
+        chance = Tail.of(2 * tail.p, tail.log10 + math.log10(2))
     low, high = (end - t.against for end in wilson(t.successes, t.n, level))
     error = math.sqrt(t.against * (1 - t.against) / t.n)
     return Finding(
-        chance=Tail.of(p) if p > 0 else normal((t.successes / t.n - t.against) / error),
+        chance=chance,
         effect=Effect.between(name, t.successes / t.n - t.against, (low, high), level, "wilson", share=True),
         statistic=float(t.successes),
         statistic_name="successes",

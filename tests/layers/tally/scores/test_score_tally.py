@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import assay
 from assay.core.errors import AssayError, OutOfRange, PlanError, RecordError
 from assay.tally.fixed_point import Weights
-from assay.tally.scores.score_tally import Scores
+from assay.tally.labels.label_cells import Codes
+from assay.tally.scores.score_tally import Scores, UnitScores
 
 values = st.sampled_from([-3.0, -0.0, 0.0, 5e-324, 0.25, 0.5, 1.0, 1e300]) | st.floats(-10, 10)
 rows = st.lists(st.tuples(values, st.booleans()), max_size=40)
@@ -197,3 +198,11 @@ def test_scores_of_three_classes_with_units_are_counted_alike_in_a_frame(exact):
     here = assay.assess(truth=truth, score={i: matrix[:, i] for i in range(3)}, unit=unit, **settings)
     for one, other in zip(there.estimates, here.estimates, strict=True):
         assert (one.measure, one.value, one.low) == (other.measure, other.value, other.low)
+
+
+def test_what_weighs_nothing_is_no_score_of_a_unit():
+    codes = Codes(codes=np.array([0, 1, 1], dtype=np.uint8), names=("u", "v"))
+    columns = np.array([0.1, 0.2, -0.0]), np.array([True, False, True]), np.array([0.0, 0.5, 2.0])
+    built = UnitScores.build([codes], *columns)
+    assert (built.value.tolist(), built.weight.tolist()) == ([0.2, 0.0], [0.5, 2.0])
+    assert (built.positive.tolist(), built.labels[0].codes.tolist()) == ([False, True], [1, 1])

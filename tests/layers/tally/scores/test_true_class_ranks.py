@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import assay
 from assay.core.errors import PlanError, RecordError
 from assay.tally.scores.true_class_ranks import Ranks
+from assay.tasks.classification.measures.multiclass_scores import top_k_accuracy
 
 rows = st.lists(st.tuples(st.tuples(*[st.integers(0, 2)] * 3), st.integers(0, 2)), min_size=1, max_size=20)
 
@@ -81,3 +82,9 @@ def test_rows_of_no_class_have_no_rank_in_any_frame(frame):
     a = assay.assess(data=data, truth="y", score=list(scores), missing="drop", measures=["top_k_accuracy(k=2)"])
     estimate = a["top_k_accuracy(k=2)"]
     assert (estimate.value, estimate.n) == (0.875, 4)  # the last row's class is tied for the second place
+
+
+@pytest.mark.parametrize("k", [True, 0, 3, 1.5])
+def test_top_k_takes_whole_numbers_below_the_number_of_classes(k):
+    with pytest.raises(PlanError, match="top_k_accuracy got k"):
+        top_k_accuracy.function(ranks([((1, 2, 0), 1)]), k=k)
