@@ -93,9 +93,7 @@ def rows_for_limit(share: float, limit: float, level: float = 0.95, power: float
         raise PlanError("value-out-of-domain", "no number of rows parts a share from its own value", fix="ask for less")
     a, b = normal_quantile((1 + level) / 2), normal_quantile(power)
     need = a * math.sqrt(limit * (1 - limit)) + b * math.sqrt(share * (1 - share))
-    # At the very ends the normal form asks for no rows at all; there Wilson's own bound is n > z^2 times the odds.
-    edge = a * a * (limit / (1 - limit) if share > limit else (1 - limit) / limit) if 0 < limit < 1 else 0.0
-    return math.ceil(max((need / (share - limit)) ** 2, edge if share in (0, 1) else 1.0))
+    return max(1, math.ceil((need / (share - limit)) ** 2))
 
 
 def times_the_rows(half: float, room: float, level: float = 0.95, power: float = POWER) -> float:

@@ -8,15 +8,17 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import bartlett, kurtosis, shapiro, skew
+from scipy.stats import t as student_t
 
 import assay
 from assay.core.errors import OutOfRange, PlanError, RowsError, UnpairedRows
 from assay.core.values import Share, Undefined
 from assay.inference.estimates import Estimate
-from assay.inference.findings import Interval
+from assay.inference.findings import Effect, Finding, Interval
 from assay.inference.intervals.auc import newcombe
 from assay.inference.intervals.difference_of_two import mover
 from assay.inference.intervals.interval_choice import Wanted
+from assay.inference.tail_probabilities import Tail
 from assay.inference.tests.anova import one_way_anova, repeated_measures_anova
 from assay.inference.tests.contingency import fisher_monte_carlo
 from assay.inference.tests.delong import delong, delong_many
@@ -451,3 +453,31 @@ def test_a_share_beyond_doubles_keeps_the_logarithm_of_its_chance(successes, aga
     """Twice 0.1 ** 5000."""
     found = find_test("exact_binomial")(Successes(successes=successes, n=5000, against=against))
     assert found.log10_p == pytest.approx(math.log10(2) - 5000)
+
+
+def test_one_degree_of_freedom_is_enough_for_tukey():
+    """Of two groups his test is Student's."""
+    (found,) = find_test("tukey").pairs(Groups.of({"A": [1.0, 3.0], "B": [5.0]}))
+    assert found.p == pytest.approx(2 * student_t.sf(3 / math.sqrt(2 * 1.5), 1), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("p", "low", "high", "words"),
+    [(0.01, 0.1, 1.5, None), (0.5, -0.2, 0.3, None), (0.01, -0.1, 0.3, "is significant"), (0.5, 0.1, 1.5, "is not")],
+)
+def test_a_p_value_and_an_interval_that_disagree_about_zero_are_told(p, low, high, words):
+    effect = Effect.between("A minus B", 0.2, (low, high), 0.95, "wald")
+    notes = Finding(chance=Tail.of(p), effect=effect, statistic=1.0, statistic_name="z").note_disagreement()
+    assert len(notes) == (words is not None)
+    assert all(words in note for note in notes)
+
+
+@pytest.mark.parametrize("against", [0.0, 1.0, -0.1, 1.1])
+def test_a_share_is_held_against_one_between_0_and_1(against):
+    with pytest.raises(PlanError, match="makes no sense"):
+        Successes(successes=1, n=2, against=against)
+
+
+def test_scores_of_two_models_keep_no_sign_of_zero():
+    t = PairedScores(models=("A",), positives=np.array([[-0.0, 1.0]]), negatives=np.array([[-0.0]]))
+    assert not np.signbit(PairedScores.from_json(t.to_json()).positives).any()

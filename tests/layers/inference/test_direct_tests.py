@@ -243,3 +243,13 @@ def test_what_a_test_would_pass_over_is_refused(role):
     with pytest.raises(PlanError, match=f"mcnemar_exact does not read {role}=") as error:
         assay.test("mcnemar_exact", truth=TRUTH, predicted=CALLS, **{role: given})
     assert (error.value.code, error.value.where) == ("test-refused", role)
+
+
+@pytest.mark.parametrize("level", [0, 1, True, "0.9"])
+def test_a_level_lies_between_0_and_1(level):
+    with pytest.raises(PlanError, match="is not a confidence level"):
+        assay.test("mcnemar_exact", table=[[40, 9], [2, 9]], level=level)
+
+
+def test_a_table_of_two_models_names_them_a_and_b():
+    assert assay.test("mcnemar_exact", table=[[40, 9], [2, 9]]).models == ("A", "B")

@@ -200,3 +200,14 @@ def test_criteria_that_settle_leave_the_family_and_the_rest_is_judged_at_a_lower
     asked.clear()
     stepped([5, 6], 0.94, "none", judge, bool)
     assert asked == [(0.06, (5, 6))]
+
+
+@pytest.mark.parametrize(("share", "limit"), [(1.0, 0.9), (0.0, 0.1), (1.0, 0.5)])
+def test_rows_without_a_mistake_are_those_from_which_wilsons_interval_leaves_the_limit_out(share, limit):
+    rows = power.rows_for_limit(share, limit)
+    inside = [low < limit < high for low, high in (wilson(share * n, n, 0.95) for n in (rows - 1, rows))]
+    assert inside == [True, False]
+
+
+def test_a_certain_share_is_told_from_its_opposite_by_one_row():
+    assert power.rows_for_limit(1.0, 0.0) == power.rows_for_limit(0.0, 1.0) == 1

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import math
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -269,3 +271,15 @@ def test_the_share_judged_counts_queries_with_one_document_and_leaves_out_those_
     run = {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"x": 1.0}}
     a = assay.retrieval(truth, run, measures=["judged(k=2)", "judged(k=3)"])
     assert [a[f"judged(k={k})"].value for k in (2, 3)] == pytest.approx([(2 / 2 + 0) / 2, (2 / 3 + 0) / 2])
+
+
+@pytest.mark.parametrize("relevant", [1, 2, 3, 4, 6])
+@pytest.mark.parametrize("first", ["tied", "alone"])
+def test_the_expected_reciprocal_rank_is_the_mean_over_all_orders_of_tied_documents(relevant, first):
+    tied = [f"d{i}" for i in range(6)]
+    judged, lead = {name: int(i < relevant) for i, name in enumerate(tied)}, ["d9"] if first == "alone" else []
+    run = dict.fromkeys(tied, 1.0) | dict.fromkeys(lead, 2.0)
+    ranks = [1 / (1 + [*lead, *order].index(next(name for name in order if judged[name])))
+             for order in permutations(tied)]  # fmt: skip
+    found = assay.retrieval({"q": judged | dict.fromkeys(lead, 0)}, {"q": run})["mrr_expected"]
+    assert found.value == pytest.approx(math.fsum(ranks) / len(ranks), rel=1e-12)

@@ -204,5 +204,5 @@ def test_what_weighs_nothing_is_no_score_of_a_unit():
     codes = Codes(codes=np.array([0, 1, 1], dtype=np.uint8), names=("u", "v"))
     columns = np.array([0.1, 0.2, -0.0]), np.array([True, False, True]), np.array([0.0, 0.5, 2.0])
     built = UnitScores.build([codes], *columns)
-    assert (built.value.tolist(), built.weight.tolist()) == ([0.2, 0.0], [0.5, 2.0])
+    assert (str(built.value.tolist()), built.weight.tolist()) == ("[0.2, 0.0]", [0.5, 2.0])
     assert (built.positive.tolist(), built.labels[0].codes.tolist()) == ([False, True], [1, 1])

@@ -175,7 +175,7 @@ def equal_error_rate(t: Ranked) -> Number:
     positives, negatives = (np.asarray(each, dtype=np.float64)[..., np.newaxis] for each in (t.positives, t.negatives))
     # False positives grow and misses shrink along the curve; both are compared in units of 1 / (P * N).
     alarm, miss = x * positives, (positives - y) * negatives
-    last = np.minimum((alarm < miss).sum(axis=-1), alarm.shape[-1] - 1)[..., np.newaxis]
+    last = (alarm < miss).sum(axis=-1)[..., np.newaxis]  # at the last corner nothing is missed
     first = np.maximum(last - 1, 0)
     a0, a1, m0, m1 = (np.take_along_axis(c, at, axis=-1)[..., 0] for c in (alarm, miss) for at in (first, last))
     gap = (m0 - a0) + (a1 - m1)
