@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from assay.core.errors import PlanError
+from assay.core.task import find_task, task_names
 from assay.core.values import NO_ROWS, number
 from assay.measures import REGISTRY, parse
 from assay.measures.declare import REGISTRY as DECLARED
@@ -157,3 +158,16 @@ def test_a_measure_without_its_parameters_names_all_and_shows_how_to_write_the_f
         measure(None)
     assert refused.value.code == "measure-needs"
     assert refused.value.fix == f"write it with the name, as in {name}({measure.needs[0]}=...)"
+
+
+@pytest.mark.parametrize("text", ["pinball_loss", "pinball_loss(quantile=0.5)"])
+def test_a_measure_of_another_task_is_told_by_its_name_whatever_its_parameters(text):
+    with pytest.raises(PlanError, match="is a measure of regression, not of this task"):
+        parse(text)
+
+
+@pytest.mark.parametrize("name", list(task_names()))
+def test_every_range_has_a_low_and_a_high_end(name):
+    for one in find_task(name).registry:
+        low, high = one.range
+        assert low < high, one.name
