@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from assay.rows.limits import Limits
 
 QUIET = flag("--quiet -q", "Print nothing for people.")
-AS_JSON = flag("--json as_json", "Print the same as JSON.")
-"""Those of nearly every command."""
 _RECORD_JSON = flag("--json as_json", "Print the Record on standard output, and the summary on standard error.")
 _SHOW_IDS = flag("--show-ids", "Show ids in errors as they are, not as hashes.")
 _LEVEL = row("--level", "NUMBER", "Confidence level of the intervals.", type=float, default=0.95)

@@ -69,3 +69,6 @@ EXTENSION = Source("assay", "added by us: a bounded companion or a customary var
 Policy: TypeAlias = Literal["propagate", "skip", "zero", "one"]
 POLICIES: Final = ("propagate", "skip", "zero", "one")
 """What an average does with a class that has no value."""
+
+OF_PROBABILITIES: Final = ("probabilities", "calibration", "cost")
+"""Families whose measures read scores as probabilities, not only their order."""

@@ -191,7 +191,8 @@ def _patterns(inputs: Inputs) -> Patterns:
 def _scored(inputs: Inputs) -> PairedScores:
     truth = inputs.labels(inputs.truth)
     if inputs.positive not in truth:
-        raise PlanError("unknown-positive", "no row is truly positive", known=listed(set(truth)), fix="state positive")
+        fix = "give positive=, one of the known labels"
+        raise PlanError("unknown-positive", "no row is truly positive", known=listed(set(truth)), fix=fix)
     return PairedScores.of([label == inputs.positive for label in truth], dict(inputs.score))
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.text import counted
+from assay.core.traits import OF_PROBABILITIES
 from assay.inference.units.judgement import PAIR, Units
 from assay.inference.units.unit_measures import (
     POSITIVE,
@@ -50,8 +51,6 @@ NEIGHBOURHOODS: Final = 512
 """Of scores, beyond which neighbours are joined: from 512 on, standard errors agree to two figures."""
 FEWER: Final = (20_000, 128)
 """Beyond so many rows, so many: joint cells of two models are the square of it."""
-OF_PROBABILITIES: Final = ("probabilities", "calibration", "cost")
-"""Families whose measures read scores as probabilities, not only their order."""
 MEANS = ("log_loss_multiclass", "brier_score_multiclass", "spherical_score_multiclass", "top_k_accuracy")
 OF_CLASSES: Final = (Scores, Ranks, RowScores)
 """Tallies of measures that read the scores of all classes."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
+from assay.core.traits import OF_PROBABILITIES
 from assay.core.values import Number, Undefined, Value
 from assay.inference.intervals.interval_choice import Found, Wanted
 from assay.inference.intervals.score_intervals import ScoreUncertainty
@@ -22,7 +23,6 @@ from assay.tally.scores.rounded_scores import LISTED
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_tally import LinkedScores, Scores
 from assay.tally.scores.true_class_ranks import Ranks
-from assay.tasks.classification.settings import OF_PROBABILITIES
 
 if TYPE_CHECKING:
     from assay.core.values import Amount

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from assay.core.errors import PlanError, unknown_choice
 from assay.core.labels import Label
 from assay.core.text import quoted, visible
-from assay.core.traits import POLICIES, Policy, Task
+from assay.core.traits import OF_PROBABILITIES, POLICIES, Policy, Task
 from assay.core.values import Undefined
 from assay.inference.intervals.interval_choice import Wanted
 from assay.rows.score_columns import Kind
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 ONE_CLASS = (Binary, Ranked)
 """What a measure takes that speaks of one class against the rest."""
 ALL_CLASSES = (Multiclass, Priced, Scores, Ranks, RowScores)
-OF_PROBABILITIES = ("probabilities", "calibration", "cost")
-"""Families whose measures of scores need probabilities."""
 Scored: TypeAlias = Kind | None
 """What the scores are, or None where there are none."""
 
